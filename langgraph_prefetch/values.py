@@ -1,0 +1,78 @@
+"""Frozen values that the rooms of the house hand to each other. Nothing here does any work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the visible answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """A piece of the model's thinking, in whichever shape the provider sent it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallDelta:
+    """A piece of one tool call.
+
+    ``arguments`` is a fragment of JSON text. ``index`` and ``call_id`` are what the provider sent:
+    the id usually stands on the first fragment only, and some providers give parallel calls the same index.
+    """
+
+    index: int | str | None = None
+    call_id: str | None = None
+    name: str | None = None
+    arguments: str = ""
+
+
+Delta = TextDelta | ReasoningDelta | ToolCallDelta
+
+
+class Source(StrEnum):
+    """Where a speculation's query came from; coverage is split along the first three."""
+
+    REASONING = "reasoning"
+    SEALED = "sealed"
+    REUSE = "reuse"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guess:
+    """A query that the running text makes likely.
+
+    ``probability`` is P(the step's search call has exactly this query). ``cue`` names what was recognised
+    (``en.need_to``, ``name``, ``question``, ``history``); ``end`` is the offset in the step's text, in characters,
+    at which the query had been read.
+    """
+
+    query: str
+    probability: float
+    cue: str
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealedCall:
+    """A tool call whose arguments are complete although the message is still being written.
+
+    ``textual`` marks one read from prose (``Action: Search[x]``, ``<search>x</search>``); its only argument is the query, and ``arguments`` is then ``{"query": x}``.
+    """
+
+    tool: str
+    arguments: Mapping[str, Any] = field(hash=False)
+    call_id: str | None = None
+    textual: bool = False
+
+
+Signal = Guess | SealedCall
