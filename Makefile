@@ -1,0 +1,94 @@
+# `make demo` and `make test` are all a newcomer needs; each builds its own virtual environment from nothing.
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV := .venv
+BIN := $(VENV)/bin
+# Folders that some day hold no Python file would make mypy stop, so only those that do are named.
+TYPED := langgraph_prefetch tests $(sort $(dir $(wildcard examples/*.py benchmarks/*.py evals/*.py)))
+PYTEST_ARGS ?=
+DEMO_ARGS ?=
+
+.PHONY: help
+help:
+	@echo "make demo         the agent bare and wrapped, side by side (DEMO_ARGS=... is passed on)"
+	@echo "make test         everything CI checks: lint, types, wheel, tests (PYTEST_ARGS=... is passed on)"
+	@echo "make test-fast    the tests alone, without the slow ones"
+	@echo "make lint         ruff: style and formatting     make format     apply what ruff can"
+	@echo "make types        mypy, and the completeness of the public types"
+	@echo "make docs-test    every snippet of the documentation and every example"
+	@echo "make build        sdist and wheel into dist/     make wheel-test the built wheel, in an empty environment"
+	@echo "make bench        the benchmarks                 make clean      remove all that the above made"
+
+# ---- environment: made once, brought up to date when pyproject.toml changes
+
+$(VENV)/.made: pyproject.toml scripts/find-python.sh
+	python=$$(PYTHON='$(PYTHON)' scripts/find-python.sh) && "$$python" -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.made
+	scripts/install.sh $(VENV) --editable '.[demo]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.made
+	scripts/install.sh $(VENV) --editable '.[demo]' --group dev
+	@touch $@ $(VENV)/.demo
+
+.PHONY: venv
+venv: $(VENV)/.dev
+
+# ---- use
+
+.PHONY: demo
+demo: $(VENV)/.demo
+	$(BIN)/langgraph-prefetch demo $(DEMO_ARGS)
+
+.PHONY: bench
+bench: $(VENV)/.dev
+	@set -e; for file in $(sort $(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file; done
+
+# ---- checks; pytest comes last so that its closing line ends the output
+
+.PHONY: test
+test: lint types wheel-test pytest
+
+.PHONY: pytest
+pytest: $(VENV)/.dev
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+.PHONY: test-fast
+test-fast: $(VENV)/.dev
+	$(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
+
+.PHONY: docs-test
+docs-test: $(VENV)/.dev
+	$(BIN)/python -m pytest tests/docs $(PYTEST_ARGS)
+
+.PHONY: lint
+lint: $(VENV)/.dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+.PHONY: format
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+.PHONY: types
+types: $(VENV)/.dev
+	$(BIN)/mypy $(TYPED)
+	$(BIN)/python scripts/verify_types.py
+
+.PHONY: build
+build: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m build --quiet >/dev/null
+
+.PHONY: wheel-test
+wheel-test: build
+	scripts/test-wheel.sh "$$(ls dist/*.whl)"
+
+.PHONY: clean
+clean:
+	rm -rf $(VENV) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
