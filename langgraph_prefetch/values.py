@@ -66,7 +66,8 @@ class Guess:
 class SealedCall:
     """A tool call whose arguments are complete although the message is still being written.
 
-    ``textual`` marks one read from prose (``Action: Search[x]``, ``<search>x</search>``); its only argument is the query, and ``arguments`` is then ``{"query": x}``.
+    ``textual`` marks one read from prose (``Action: Search[x]``, ``<search>x</search>``); its only argument is the query,
+    and ``arguments`` is then ``{"query": x}``.
     """
 
     tool: str
@@ -76,3 +77,26 @@ class SealedCall:
 
 
 Signal = Guess | SealedCall
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a search tool gave back: the content and artifact of its ``ToolMessage``."""
+
+    content: Any = field(hash=False)
+    artifact: Any = field(default=None, hash=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speculation:
+    """One background retrieval started before its call. Times are seconds of the prefetcher's clock."""
+
+    id: str
+    tool: str
+    arguments: Mapping[str, Any] = field(hash=False, repr=False)
+    source: Source
+    probability: float
+    cue: str
+    run_id: str
+    step: int
+    dispatched_at: float

@@ -1,0 +1,160 @@
+"""Everything a user can set, checked once when it is made. Units stand in the names."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from langgraph_prefetch.errors import ConfigurationError, UnknownOptionError
+
+ForceStreaming = Literal["auto"] | bool
+ScopeOf = Callable[[Mapping[str, Any]], Hashable | None]
+
+
+def _at_least(name: str, value: float, least: float) -> None:
+    if not value >= least:
+        raise ConfigurationError(f"{name} must be at least {least:g}, not {value!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budgets:
+    """How many speculations may start. A budget that is used up makes later ones misses, never errors.
+
+    Attributes:
+        guesses_per_step: guessed queries started during one model call.
+        sealed_per_step: exact calls started from closed arguments during one model call.
+        per_run: all speculations of one run.
+        per_scope_per_minute: all speculations of one shared scope, in a sliding minute.
+        per_process_per_minute: all speculations of this process, in a sliding minute.
+    """
+
+    guesses_per_step: int = 3
+    sealed_per_step: int = 16
+    per_run: int = 100
+    per_scope_per_minute: int = 300
+    per_process_per_minute: int = 1_200
+
+    def __post_init__(self) -> None:
+        for each in dataclasses.fields(self):
+            _at_least(each.name, getattr(self, each.name), 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolPolicy:
+    """What may be done early with one tool. Naming a tool asserts that it only reads and needs nobody's approval.
+
+    Attributes:
+        name: the tool's name, as the model calls it.
+        query_argument: the argument that a guessed query fills; found from the schema if None.
+        fixed_arguments: what else a guess passes, e.g. ``{"k": 10}`` where the model always does.
+        guess: start searches from reasoning; if False only from closed tool-call arguments.
+        reads_runtime: your word that the tool's ``ToolRuntime`` is read for ``context`` and ``config`` alone.
+        identity: declares tool objects equal that are made anew per request; the object itself if None.
+        max_concurrency: the backend's limit on calls in flight; None for no limit of its own.
+        reserve: how many of ``max_concurrency`` stay free for real calls.
+        max_per_second: the backend's rate limit, of which speculation leaves half to real calls; None for none.
+        timeout_seconds: after this a speculation is given up.
+    """
+
+    name: str
+    query_argument: str | None = None
+    fixed_arguments: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    guess: bool = True
+    reads_runtime: bool = False
+    identity: Hashable | None = None
+    max_concurrency: int | None = None
+    reserve: int = 1
+    max_per_second: float | None = None
+    timeout_seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise ConfigurationError("a tool policy needs the tool's name")
+        if self.max_concurrency is not None:
+            _at_least("max_concurrency", self.max_concurrency, 1)
+        _at_least("reserve", self.reserve, 0)
+        if self.max_per_second is not None and not self.max_per_second > 0:
+            raise ConfigurationError(f"max_per_second must be above 0, not {self.max_per_second!r}")
+        if not self.timeout_seconds > 0:
+            raise ConfigurationError(f"timeout_seconds must be above 0, not {self.timeout_seconds!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutorLimits:
+    """Bounds of the process-wide executor.
+
+    Attributes:
+        max_running: speculations running at once.
+        max_queued: speculations waiting for a place; one more is rejected.
+    """
+
+    max_running: int = 8
+    max_queued: int = 64
+
+    def __post_init__(self) -> None:
+        _at_least("max_running", self.max_running, 1)
+        _at_least("max_queued", self.max_queued, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrefetchOptions:
+    """The options of ``with_prefetch``, ``PrefetchMiddleware`` and ``Prefetcher``.
+
+    Attributes:
+        serve: which answers are allowed; ``"exact"``: only the result of the very same call.
+        threshold: P(search) from which a guess may start; None takes the default.
+        reuse_seconds: answer repeated equal calls from the first one's result for so long; None never does.
+        scope: from trusted run configuration (the ``configurable`` mapping) to the value within which results may
+            cross runs; None, or a scope that returns None or raises: results stay within the run.
+        ignore_configurable: names under ``configurable`` that no named tool reads (``thread_id`` where results are
+            shared across threads).
+        force_streaming: make models stream under plain ``invoke``: ``"auto"`` only where a test of ours shows that
+            the message stays the same.
+        budgets: how many speculations may start.
+        max_age_seconds: how old a speculation's result may be when it answers.
+        max_wait_seconds: how long a call waits at most for a running speculation before it runs itself.
+        log_queries: write query text into events and logs.
+        trace_speculations: leave LangSmith tracing on inside speculations.
+    """
+
+    serve: Literal["exact"] = "exact"
+    threshold: float | None = None
+    reuse_seconds: float | None = None
+    scope: ScopeOf | None = None
+    ignore_configurable: tuple[str, ...] = ()
+    force_streaming: ForceStreaming = "auto"
+    budgets: Budgets = Budgets()
+    max_age_seconds: float = 60.0
+    max_wait_seconds: float = 10.0
+    log_queries: bool = False
+    trace_speculations: bool = False
+
+    def __post_init__(self) -> None:
+        if self.serve != "exact":
+            raise ConfigurationError(f"serve must be 'exact', not {self.serve!r}")
+        if self.threshold is not None and not 0 < self.threshold < 1:
+            raise ConfigurationError(f"threshold is a probability between 0 and 1, not {self.threshold!r}")
+        if self.force_streaming not in ("auto", True, False):
+            raise ConfigurationError(f"force_streaming must be 'auto', True or False, not {self.force_streaming!r}")
+        if self.reuse_seconds is not None and not self.reuse_seconds > 0:
+            raise ConfigurationError(f"reuse_seconds must be above 0 or None, not {self.reuse_seconds!r}")
+        if isinstance(self.ignore_configurable, str):
+            raise ConfigurationError("ignore_configurable takes a tuple of names, not one string")
+        _at_least("max_age_seconds", self.max_age_seconds, 0)
+        _at_least("max_wait_seconds", self.max_wait_seconds, 0)
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> PrefetchOptions:
+        """From keyword arguments.
+
+        Raises:
+            UnknownOptionError: a name that is no option; it lists those that are.
+            ConfigurationError: a value out of its range.
+        """
+        known = [each.name for each in dataclasses.fields(cls)]
+        for name in options:
+            if name not in known:
+                raise UnknownOptionError(name, known)
+        return cls(**options)

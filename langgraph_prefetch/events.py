@@ -1,0 +1,200 @@
+"""One frozen event per step of the machine, and the hub that hands them to sinks.
+
+Times ``at`` are seconds of the prefetcher's clock. Query text is left out (None) unless ``log_queries`` is set.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from langgraph_prefetch.ports import EventSink
+from langgraph_prefetch.values import Source
+
+logger = logging.getLogger("langgraph_prefetch")
+
+
+class Fate(StrEnum):
+    """How a speculation ended; every one ends in exactly one of these."""
+
+    SERVED = "served"
+    WASTED = "wasted"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted:
+    """An agent run began to be listened to."""
+
+    run_id: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepStarted:
+    """A model call began. ``step`` counts from 1 within the run."""
+
+    run_id: str
+    step: int
+    at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepEnded:
+    """A model call ended; ``pieces`` is how many pieces of its stream were heard (0: it did not stream)."""
+
+    run_id: str
+    step: int
+    at: float
+    pieces: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeculationStarted:
+    """A background retrieval was handed to the executor."""
+
+    run_id: str
+    step: int
+    at: float
+    speculation_id: str
+    tool: str
+    source: Source
+    probability: float
+    cue: str
+    query: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeculationJoined:
+    """A signal asked for what is already under way or ready."""
+
+    run_id: str
+    step: int
+    at: float
+    speculation_id: str
+    tool: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeculationIgnored:
+    """A signal started nothing, and why (``budget: per_run``, ``off``, ``rejected: queue full`` …)."""
+
+    run_id: str
+    step: int
+    at: float
+    tool: str
+    source: Source
+    reason: str
+    query: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeculationEnded:
+    """A speculation met its fate. ``seconds``: how long its retrieval ran, None where it never did or still does."""
+
+    run_id: str
+    step: int
+    at: float
+    speculation_id: str
+    tool: str
+    source: Source
+    fate: Fate
+    reason: str
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchCallAnswered:
+    """A real call of a named tool was answered.
+
+    Attributes:
+        source: what served it; None: the tool itself ran, for ``reason``.
+        late: it joined a speculation that was still running.
+        waited_seconds: how long the agent waited for the answer.
+        retrieval_seconds: how long the retrieval behind the answer took.
+        lead_seconds: from dispatch to the call, where served.
+        hideable_seconds: min(retrieval, time from the query being readable in the stream to the call).
+        hidden_seconds: retrieval time the agent did not wait for, at most ``hideable_seconds``.
+        failed: the tool raised or returned an error.
+    """
+
+    run_id: str
+    step: int
+    at: float
+    call_id: str | None
+    tool: str
+    source: Source | None
+    speculation_id: str | None
+    late: bool
+    reason: str
+    waited_seconds: float
+    retrieval_seconds: float
+    lead_seconds: float
+    hideable_seconds: float
+    hidden_seconds: float
+    failed: bool = False
+    query: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEnded:
+    """An agent run is over; what it left behind was cancelled. ``idle``: models ran and none of them streamed."""
+
+    run_id: str
+    at: float
+    idle: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """Something of ours failed; the agent's run went on as if prefetch were not there."""
+
+    at: float
+    where: str
+    error: str
+
+
+Event = (
+    RunStarted
+    | StepStarted
+    | StepEnded
+    | SpeculationStarted
+    | SpeculationJoined
+    | SpeculationIgnored
+    | SpeculationEnded
+    | SearchCallAnswered
+    | RunEnded
+    | Trouble
+)
+
+
+class EventHub:
+    """Hands each event to every sink, in the order of subscription. A sink that raises is dropped, and said so once."""
+
+    def __init__(self) -> None:
+        self._sinks: tuple[EventSink, ...] = ()
+        self._lock = threading.Lock()
+
+    def subscribe(self, sink: EventSink) -> Callable[[], None]:
+        """Add a sink; the returned function takes it away again."""
+        with self._lock:
+            self._sinks = (*self._sinks, sink)
+        return lambda: self._remove(sink)
+
+    def _remove(self, sink: EventSink) -> None:
+        with self._lock:
+            self._sinks = tuple(each for each in self._sinks if each is not sink)
+
+    def __call__(self, event: Event) -> None:
+        """Emit ``event``. Never raises."""
+        for sink in self._sinks:
+            try:
+                sink(event)
+            except Exception as error:  # noqa: BLE001 - a failing sink never fails the run
+                self._remove(sink)
+                logger.warning("event sink %r failed and was removed: %s", sink, type(error).__name__)

@@ -1,0 +1,87 @@
+"""The few contracts between the machine and what it is plugged into."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Hashable, Mapping
+from contextvars import Context
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from langgraph_prefetch.config import ToolPolicy
+from langgraph_prefetch.keys import Encoded
+from langgraph_prefetch.values import Output
+
+if TYPE_CHECKING:
+    from langgraph_prefetch.events import Event
+
+Clock = Callable[[], float]
+"""Seconds from any fixed point, never going back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """One background retrieval, ready to run in the context that was captured for it.
+
+    Exactly one of ``blocking`` and ``coroutine`` is set. A coroutine runs on ``loop`` where given (the caller's: an
+    async client belongs to the loop it was made in), else on the executor's own.
+    """
+
+    context: Context
+    blocking: Callable[[], Output] | None = None
+    coroutine: Callable[[], Coroutine[Any, Any, Output]] | None = None
+    loop: asyncio.AbstractEventLoop | None = None
+
+
+@runtime_checkable
+class SearchTool(Protocol):
+    """A tool the user named, as the machine sees it."""
+
+    @property
+    def policy(self) -> ToolPolicy:
+        """What may be done early with it."""
+        ...
+
+    @property
+    def identity(self) -> Hashable:
+        """Equal for two tools only if equal arguments give equal results."""
+        ...
+
+    def arguments_for(self, query: str) -> Mapping[str, Any] | None:
+        """The arguments of a call that searches for ``query``; None if the schema does not allow to tell."""
+        ...
+
+    def complete(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the tool would be given for ``arguments`` as the model wrote them: defaults in, injected ones out."""
+        ...
+
+    def prepare(self, arguments: Mapping[str, Any], caller: Caller) -> Work:
+        """A background run of the tool; called on the model's own thread, so contexts can be captured."""
+        ...
+
+
+@runtime_checkable
+class Caller(Protocol):
+    """Who is asking: what of the run's configuration a tool could read."""
+
+    @property
+    def configurable(self) -> Mapping[str, Any]:
+        """The user's own keys, the host's left out."""
+        ...
+
+    @property
+    def context(self) -> Any:
+        """The graph's runtime context, or None."""
+        ...
+
+    def key(self, ignore: tuple[str, ...]) -> Encoded:
+        """Equal for two callers only if no tool could tell them apart; ``ignore`` names keys left out."""
+        ...
+
+
+class EventSink(Protocol):
+    """Receives every event; may raise or be slow without harming a run (see :mod:`langgraph_prefetch.events`)."""
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        ...

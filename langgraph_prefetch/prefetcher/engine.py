@@ -1,0 +1,166 @@
+"""Wires the two rooms together: what the model is about to search for, and running it early. Owns the life cycle."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import logging
+import os
+import threading
+import weakref
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+from langgraph_prefetch.config import PrefetchOptions
+from langgraph_prefetch.events import EventHub, RunStarted, Trouble
+from langgraph_prefetch.intent.cues import CueSet, default_cues
+from langgraph_prefetch.intent.reader import IntentSettings
+from langgraph_prefetch.keys import RunScope, SharedScope
+from langgraph_prefetch.ports import EventSink, SearchTool
+from langgraph_prefetch.prefetcher.run import Run
+from langgraph_prefetch.report import Report, Tally
+from langgraph_prefetch.speculation.cache import SpeculationCache
+from langgraph_prefetch.speculation.latency import TypicalSeconds
+from langgraph_prefetch.speculation.session import MAX_RUN_ENTRIES, Session
+from langgraph_prefetch.speculation.shared import Shared, process_wide
+
+logger = logging.getLogger("langgraph_prefetch")
+
+OFF_SWITCH = "LANGGRAPH_PREFETCH"
+"""Environment variable; ``off`` stops every prefetcher of the process from starting anything."""
+
+_run_numbers = itertools.count(1)
+
+
+class PrefetchEngine:
+    """Everything behind the ways in. Safe for any number of concurrent runs.
+
+    Args:
+        options: see :class:`~langgraph_prefetch.config.PrefetchOptions`.
+        cues: the language of intent; the cues that come with the package if None.
+        shared: executor, ledger and shared cache; the process-wide ones if None.
+        sealed: start exact calls from closed arguments; switched off only to measure reasoning alone.
+    """
+
+    def __init__(
+        self,
+        options: PrefetchOptions,
+        *,
+        cues: CueSet | None = None,
+        shared: Shared | None = None,
+        sealed: bool = True,
+    ) -> None:
+        self.options = options
+        self.events = EventHub()
+        self.tools: dict[str, SearchTool] = {}
+        self.refusals: dict[str, str] = {}
+        self._tally = Tally()
+        self.events.subscribe(self._tally)
+        self._shared = shared
+        self._typical = TypicalSeconds()
+        self._paused = False
+        self._runs: weakref.WeakSet[Run] = weakref.WeakSet()
+        self._warned: set[str] = set()
+        self._lock = threading.Lock()
+        settings = IntentSettings(
+            max_guesses=options.budgets.guesses_per_step,
+            cues=cues if cues is not None else default_cues(),
+            sealed=sealed,
+            textual=sealed,
+        )
+        if options.threshold is not None:
+            settings = dataclasses.replace(settings, threshold=options.threshold)
+        self.intent = settings
+
+    @property
+    def shared(self) -> Shared:
+        """Executor, ledger and shared cache in use."""
+        return self._shared if self._shared is not None else process_wide()
+
+    @property
+    def enabled(self) -> bool:
+        """False after :meth:`pause` or where the environment's off switch is set."""
+        return not self._paused and os.environ.get(OFF_SWITCH, "").lower() not in ("off", "0", "false")
+
+    def pause(self) -> None:
+        """The kill switch: start nothing more and give up what is under way. Calls are run by their tools."""
+        self._paused = True
+        for run in list(self._runs):
+            run.give_up("paused")
+
+    def resume(self) -> None:
+        """Start speculations again."""
+        self._paused = False
+
+    def close(self) -> None:
+        """End every run that is still listened to. Idempotent; the prefetcher may be used again afterwards."""
+        for run in list(self._runs):
+            run.close()
+
+    def subscribe(self, sink: EventSink) -> Callable[[], None]:
+        """Send every event to ``sink`` as well; the returned function stops that."""
+        return self.events.subscribe(sink)
+
+    def report(self) -> Report:
+        """What happened so far, in numbers that add up."""
+        return self._tally.report(tuple(sorted(self.refusals.items())))
+
+    def open_run(self, configurable: Mapping[str, Any] | None = None) -> Run:
+        """Begin to listen to one agent run. ``configurable``: the run's own trusted configuration."""
+        shared = self.shared
+        run_id = f"{os.getpid():x}-{next(_run_numbers)}"
+        scope = self._scope(configurable or {})
+        thread_id = (configurable or {}).get("thread_id")
+        session = Session(
+            run_id=run_id,
+            scope=RunScope(run_id) if scope is None else SharedScope(scope),
+            options=self.options,
+            shared=shared,
+            events=self.events,
+            typical=self._typical,
+            thread_id=str(thread_id) if thread_id is not None else None,
+            own=SpeculationCache(MAX_RUN_ENTRIES, shared.clock) if scope is None else None,
+        )
+        run = Run(self, session)
+        self._runs.add(run)
+        self.events(RunStarted(run_id=run_id, at=shared.clock()))
+        return run
+
+    def named(self, name: str) -> SearchTool | None:
+        """The named tool, if it may be run early."""
+        return self.tools.get(name)
+
+    def named_loosely(self, name: str) -> SearchTool | None:
+        """The named tool in a textual action, where case is not kept."""
+        return next((tool for each, tool in self.tools.items() if each.casefold() == name.casefold()), None)
+
+    def trouble(self, where: str, error: BaseException) -> None:
+        """Something of ours failed: count it, say it once per kind, go on."""
+        self.events(Trouble(at=self.shared.clock(), where=where, error=type(error).__name__))
+        self.warn_once(f"{where}: {type(error).__name__}", "prefetch failed in %s (%s); the agent goes on without it")
+
+    def warn_once(self, key: str, message: str) -> None:
+        """Log ``message`` (a ``%s`` in it takes the parts of ``key``) the first time ``key`` is given."""
+        with self._lock:
+            if key in self._warned or len(self._warned) > 100:
+                return
+            self._warned.add(key)
+        logger.warning(message, *key.split(": ")[: message.count("%s")])
+
+    def refuse(self, tool: str, reason: str) -> None:
+        """The tool is never run early, for ``reason``; it works as before."""
+        self.tools.pop(tool, None)
+        if tool not in self.refusals:
+            self.refusals[tool] = reason
+            logger.warning("tool %r is not prefetched: %s", tool, reason)
+
+    def _scope(self, configurable: Mapping[str, Any]) -> Hashable | None:
+        if self.options.scope is None:
+            return None
+        try:
+            scope = self.options.scope(configurable)
+            hash(scope)
+        except Exception as error:  # noqa: BLE001 - a scope that cannot be told shares nothing
+            self.trouble("scope", error)
+            return None
+        return scope

@@ -1,0 +1,224 @@
+"""One agent run, from its first token to its end."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from langgraph_prefetch.errors import UnkeyableError
+from langgraph_prefetch.events import RunEnded, StepEnded, StepStarted
+from langgraph_prefetch.intent.reader import IntentContext, IntentReader
+from langgraph_prefetch.keys import encode_arguments
+from langgraph_prefetch.ports import Caller, SearchTool
+from langgraph_prefetch.prefetcher.step import Step
+from langgraph_prefetch.speculation.cache import snapshot
+from langgraph_prefetch.speculation.call import SearchCall
+from langgraph_prefetch.speculation.launch import Wish, launch
+from langgraph_prefetch.speculation.scheduler import Spent
+from langgraph_prefetch.speculation.session import Session
+from langgraph_prefetch.values import Delta, Guess, Output, SealedCall, Signal, Source
+
+if TYPE_CHECKING:
+    from langgraph_prefetch.prefetcher.engine import PrefetchEngine
+
+MAX_OPEN_STEPS = 32
+MAX_EARLIER_QUERIES = 32
+
+IDLE_ADVICE = (
+    "idle: no tokens seen, so nothing could be prefetched. The model did not stream: call the agent with "
+    'stream()/astream(), or set force_streaming=True ("auto" turns streaming on only for models whose streamed '
+    "message is known to equal the other)"
+)
+
+
+class Run:
+    """One agent run. Model calls may overlap; each is fed by one thread at a time.
+
+    Args:
+        engine: what all runs of a wrapped graph share.
+        session: what the speculation room needs to know of this run.
+    """
+
+    def __init__(self, engine: PrefetchEngine, session: Session) -> None:
+        self.id = session.run_id
+        self._engine, self._session = engine, session
+        self._lock = threading.Lock()
+        self._steps: OrderedDict[Hashable, Step] = OrderedDict()
+        self._count = self._started = self._heard = 0
+        self._latest: Step | None = None
+        self._earlier: OrderedDict[str, None] = OrderedDict()
+        self._answered: dict[Hashable, Output] = {}
+        self._closed = False
+
+    def begin_step(self, model_call: Hashable, question: str = "") -> Step:
+        """A model call begins; ``question`` is the user's latest text."""
+        now = self._session.now
+        with self._lock:
+            self._count += 1
+            number = self._count
+            context = IntentContext(question=question, earlier_queries=tuple(self._earlier))
+            step = Step(number, IntentReader(self._engine.intent, context), now)
+            self._steps[model_call] = self._latest = step
+            if len(self._steps) > MAX_OPEN_STEPS:  # calls whose end never came
+                self._steps.popitem(last=False)
+        self._session.events(StepStarted(run_id=self.id, step=number, at=now))
+        return step
+
+    def hear(self, model_call: Hashable, deltas: Iterable[Delta], caller: Callable[[], Caller]) -> None:
+        """Read pieces of a model call's stream, and start what they make likely. Never blocks on I/O."""
+        step = self._steps.get(model_call)
+        if step is None or self._closed:
+            return
+        now = self._session.now
+        for delta in deltas:
+            step.note(delta, now)
+            if signals := step.reader.feed(delta):
+                self._act(step, signals, caller)
+
+    def end_step(self, model_call: Hashable, caller: Callable[[], Caller]) -> None:
+        """The model call ended."""
+        with self._lock:
+            step = self._steps.pop(model_call, None)
+        if step is None:
+            return
+        self._heard += step.heard
+        if step.heard and (signals := step.reader.finish()):
+            self._act(step, signals, caller)
+        self._session.events(StepEnded(run_id=self.id, step=step.number, at=self._session.now, pieces=step.heard))
+
+    def drop_step(self, model_call: Hashable) -> None:
+        """The model call failed: forget what it said."""
+        with self._lock:
+            step = self._steps.pop(model_call, None)
+        if step is not None:
+            self._session.events(StepEnded(run_id=self.id, step=step.number, at=self._session.now, pieces=step.heard))
+
+    def call(
+        self, tool: SearchTool, arguments: Mapping[str, Any], call_id: str | None, caller: Caller
+    ) -> SearchCall | None:
+        """A real call of a named tool arrived; None if its arguments cannot be keyed (then simply run it)."""
+        try:
+            key = self._session.key(tool, arguments, caller)
+        except UnkeyableError:
+            return None
+        query = _query_of(tool, arguments)
+        now = self._session.now
+        step, readable = self._latest, None
+        if step is not None:
+            readable = step.readable_at(tool.policy.name, encode_arguments(dict(arguments)), query)
+        if query is not None:
+            with self._lock:
+                self._earlier[query] = None
+                if len(self._earlier) > MAX_EARLIER_QUERIES:
+                    self._earlier.popitem(last=False)
+        number = step.number if step is not None else 0
+        return SearchCall(self._session, tool, key, arguments, call_id, number, now if readable is None else readable)
+
+    def other_tool(self, name: str) -> None:
+        """Another tool starts or ends: what was read before may no longer be what a search would return."""
+        self._session.void(f"tool {name} ran")
+
+    def answered(self, call: SearchCall, output: Output) -> None:
+        """Remember a call's answer until its tool node ends, in case the node is interrupted and runs again."""
+        if call.resumable_key is not None:
+            self._answered[call.resumable_key] = output
+
+    def node_ended(self, *, interrupted: bool) -> None:
+        """A tool node ended; if it was interrupted, the same call ids will come again on resume."""
+        answered, self._answered = self._answered, {}
+        if not interrupted:
+            return
+        for key, output in answered.items():
+            if (kept := snapshot(output)) is not None:
+                self._session.shared.resumable.keep(key, kept)
+
+    def give_up(self, reason: str) -> None:
+        """Cancel what is under way and forget what is ready."""
+        self._session.void(reason)
+
+    def close(self) -> None:
+        """The run is over. Idempotent."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            self._steps.clear()
+        self._session.leave()
+        idle = self._count > 0 and self._heard == 0
+        if idle and self._engine.enabled and self._engine.tools:
+            self._engine.warn_once("idle", IDLE_ADVICE)
+        self._session.events(RunEnded(run_id=self.id, at=self._session.now, idle=idle))
+
+    def _act(self, step: Step, signals: Iterable[Signal], caller: Callable[[], Caller]) -> None:
+        if not self._engine.enabled:
+            return
+        for signal in signals:
+            wish = self._wish(step, signal)
+            if wish is None:
+                continue
+            if wish.source is Source.SEALED:
+                step.note_sealed(wish.tool.policy.name, encode_arguments(dict(wish.arguments)), self._session.now)
+            if launch(self._session, wish, caller(), self._spent(step)):
+                self._count_start(step, wish.source)
+
+    def _wish(self, step: Step, signal: Signal) -> Wish | None:
+        match signal:
+            case Guess():
+                # Guesses are for the tool named first that takes them; a call of another shows in its sealed arguments.
+                tool = next((each for each in self._engine.tools.values() if each.policy.guess), None)
+                return _wish(tool, signal.query, Source.REASONING, signal.probability, signal.cue, step)
+            case SealedCall(textual=True):
+                tool = self._engine.named_loosely(signal.tool)
+                return _wish(tool, str(signal.arguments.get("query", "")), Source.SEALED, 1.0, "action", step)
+            case SealedCall():
+                named = self._engine.named(signal.tool)
+                if named is None:
+                    return None
+                query = _query_of(named, signal.arguments) or ""
+                return Wish(
+                    tool=named,
+                    arguments=signal.arguments,
+                    source=Source.SEALED,
+                    probability=1.0,
+                    cue="call",
+                    step=step.number,
+                    query=query,
+                )
+
+    def _spent(self, step: Step) -> Spent:
+        in_scope, in_process = self._session.shared.ledger.counts(self._session.scope)
+        return Spent(
+            guesses_in_step=step.guesses,
+            sealed_in_step=step.sealed,
+            in_run=self._started,
+            in_scope=in_scope,
+            in_process=in_process,
+        )
+
+    def _count_start(self, step: Step, source: Source) -> None:
+        with self._lock:
+            self._started += 1
+        if source is Source.SEALED:
+            step.sealed += 1
+        else:
+            step.guesses += 1
+
+
+def _wish(tool: SearchTool | None, query: str, source: Source, probability: float, cue: str, step: Step) -> Wish | None:
+    arguments = tool.arguments_for(query) if tool is not None else None
+    if tool is None or arguments is None:
+        return None
+    return Wish(
+        tool=tool, arguments=arguments, source=source, probability=probability, cue=cue, step=step.number, query=query
+    )
+
+
+def _query_of(tool: SearchTool, arguments: Mapping[str, Any]) -> str | None:
+    """The text in a call that a guess would have had to find: its only, or its longest, string argument."""
+    name = tool.policy.query_argument
+    if name is not None and isinstance(arguments.get(name), str):
+        return str(arguments[name])
+    texts = [value for value in arguments.values() if isinstance(value, str)]
+    return max(texts, key=len) if texts else None

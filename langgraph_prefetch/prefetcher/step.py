@@ -1,0 +1,58 @@
+"""One model call, as heard: what it has said so far and when."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+from collections import deque
+
+from langgraph_prefetch.intent.reader import IntentReader
+from langgraph_prefetch.keys import Encoded
+from langgraph_prefetch.values import Delta, ToolCallDelta
+
+MAX_PIECES = 20_000
+
+
+class Step:
+    """The running text of one model call with the time of each piece, and how much it has started.
+
+    Args:
+        number: counted from 1 within the run.
+        reader: the intent reader of this model call.
+        began_at: clock seconds.
+    """
+
+    __slots__ = ("_pieces", "_sealed", "_times", "began_at", "guesses", "heard", "number", "reader", "sealed")
+
+    def __init__(self, number: int, reader: IntentReader, began_at: float) -> None:
+        self.number, self.reader, self.began_at = number, reader, began_at
+        self.heard = self.guesses = self.sealed = 0
+        self._pieces: deque[str] = deque(maxlen=MAX_PIECES)
+        self._times: deque[float] = deque(maxlen=MAX_PIECES)
+        self._sealed: dict[tuple[str, Encoded], float] = {}
+
+    def note(self, delta: Delta, at: float) -> None:
+        """One more piece was heard at ``at``."""
+        self.heard += 1
+        if not isinstance(delta, ToolCallDelta):
+            self._pieces.append(delta.text)
+            self._times.append(at)
+
+    def note_sealed(self, tool: str, arguments: Encoded, at: float) -> None:
+        """The call's arguments closed at ``at``."""
+        self._sealed.setdefault((tool, arguments), at)
+
+    def readable_at(self, tool: str, arguments: Encoded, query: str | None) -> float | None:
+        """When the query had ended in the streamed output, in clock seconds; None if it never stood there."""
+        times = [self._sealed.get((tool, arguments)), self._said_at(query) if query else None]
+        known = [at for at in times if at is not None]
+        return min(known) if known else None
+
+    def _said_at(self, query: str) -> float | None:
+        pieces, times = list(self._pieces), list(self._times)
+        text = "".join(pieces)
+        start = text.find(query)
+        if start < 0:
+            return None
+        ends = list(itertools.accumulate(map(len, pieces)))
+        return times[bisect.bisect_left(ends, start + len(query))]

@@ -1,0 +1,205 @@
+"""Counts over events, and the report they make. The words are defined in docs/reference/words."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+
+from langgraph_prefetch.events import (
+    Event,
+    Fate,
+    RunEnded,
+    RunStarted,
+    SearchCallAnswered,
+    SpeculationEnded,
+    SpeculationIgnored,
+    SpeculationStarted,
+    StepStarted,
+    Trouble,
+)
+from langgraph_prefetch.values import Source
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What prefetch did.
+
+    ``search_calls = served + misses`` and ``speculations = served_speculations + wasted + failed + cancelled +
+    unsettled`` always hold.
+
+    Attributes:
+        runs, steps: agent runs and model calls listened to.
+        search_calls: real calls of the named tools.
+        served_reasoning, served_sealed, served_reuse: calls answered early, by source.
+        late: served calls that joined a retrieval still running.
+        speculations: background retrievals started.
+        served_speculations, wasted, failed, cancelled: how they ended; ``unsettled`` have not yet.
+        ignored: signals that started nothing, by reason.
+        false_starts: model calls without a search call that started a speculation.
+        hidden_seconds: retrieval time the agent did not wait for, at most ``hideable_seconds``.
+        retrieval_seconds: retrieval time of all search calls.
+        idle_runs: runs whose models streamed nothing, so that nothing could be read.
+        troubles: failures inside prefetch, none of which reached the agent.
+        refusals: tools that are never run early, and why.
+    """
+
+    runs: int = 0
+    steps: int = 0
+    search_calls: int = 0
+    served_reasoning: int = 0
+    served_sealed: int = 0
+    served_reuse: int = 0
+    late: int = 0
+    speculations: int = 0
+    served_speculations: int = 0
+    wasted: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    ignored: tuple[tuple[str, int], ...] = ()
+    false_starts: int = 0
+    hidden_seconds: float = 0.0
+    hideable_seconds: float = 0.0
+    retrieval_seconds: float = 0.0
+    idle_runs: int = 0
+    troubles: int = 0
+    refusals: tuple[tuple[str, str], ...] = field(default=())
+
+    @property
+    def served(self) -> int:
+        """Search calls answered without running the tool for them."""
+        return self.served_reasoning + self.served_sealed + self.served_reuse
+
+    @property
+    def misses(self) -> int:
+        """Search calls the tool ran for."""
+        return self.search_calls - self.served
+
+    @property
+    def unsettled(self) -> int:
+        """Speculations under way, or ready and not claimed yet."""
+        return self.speculations - self.served_speculations - self.wasted - self.failed - self.cancelled
+
+    @property
+    def coverage(self) -> float:
+        """Served / search calls, in [0, 1]."""
+        return _share(self.served, self.search_calls)
+
+    @property
+    def accuracy(self) -> float:
+        """Speculations served / speculations started, cancelled ones included."""
+        return _share(self.served_speculations, self.speculations)
+
+    @property
+    def timeliness(self) -> float:
+        """Served calls whose result was ready when they came / served calls."""
+        return _share(self.served - self.late, self.served)
+
+    @property
+    def amplification(self) -> float:
+        """Backend starts with prefetch / without it."""
+        return _share(self.speculations + self.misses, self.search_calls) if self.search_calls else 1.0
+
+    def __str__(self) -> str:
+        lines = [
+            f"search calls    {self.search_calls}, served {self.served} (coverage {self.coverage:.0%}: "
+            f"reasoning {self.served_reasoning}, sealed call {self.served_sealed}, reuse {self.served_reuse})",
+            f"speculations    {self.speculations}: served {self.served_speculations}, wasted {self.wasted}, "
+            f"failed {self.failed}, cancelled {self.cancelled}, unsettled {self.unsettled} "
+            f"(accuracy {self.accuracy:.0%})",
+            f"hidden          {self.hidden_seconds:.2f} s of {self.hideable_seconds:.2f} s hideable "
+            f"({self.retrieval_seconds:.2f} s of retrieval), timeliness {self.timeliness:.0%}",
+            f"amplification   {self.amplification:.2f} backend starts for each one without prefetch",
+        ]
+        if self.false_starts:
+            lines.append(f"false starts    {self.false_starts} of {self.steps} model calls")
+        if self.idle_runs:
+            lines.append(
+                f"idle            no tokens seen in {self.idle_runs} of {self.runs} runs: stream the agent, or set "
+                "force_streaming=True"
+            )
+        lines.extend(f"not prefetched  {tool}: {reason}" for tool, reason in self.refusals)
+        if self.troubles:
+            lines.append(f"troubles        {self.troubles} (see the log of langgraph_prefetch)")
+        return "\n".join(lines)
+
+
+class Tally:
+    """An event sink that counts. Safe for threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n: Counter[str] = Counter()
+        self._seconds: defaultdict[str, float] = defaultdict(float)
+        self._ignored: Counter[str] = Counter()
+        self._started: dict[str, set[int]] = {}
+        self._searched: dict[str, set[int]] = {}
+
+    def __call__(self, event: Event) -> None:
+        """Count one event."""
+        with self._lock:
+            self._count(event)
+
+    def _count(self, event: Event) -> None:
+        match event:
+            case RunStarted():
+                self._n["runs"] += 1
+            case StepStarted():
+                self._n["steps"] += 1
+            case SpeculationStarted():
+                self._n["speculations"] += 1
+                if event.source is Source.REASONING:
+                    self._started.setdefault(event.run_id, set()).add(event.step)
+            case SpeculationEnded():
+                self._n[f"fate.{event.fate}"] += 1
+            case SpeculationIgnored():
+                self._ignored[event.reason] += 1
+            case SearchCallAnswered():
+                self._n["search_calls"] += 1
+                self._n["late"] += event.late
+                self._searched.setdefault(event.run_id, set()).add(event.step)
+                if event.source is not None:
+                    self._n[f"served.{event.source}"] += 1
+                self._seconds["hidden"] += event.hidden_seconds
+                self._seconds["hideable"] += event.hideable_seconds
+                self._seconds["retrieval"] += event.retrieval_seconds
+            case RunEnded():
+                self._n["idle"] += event.idle
+                started = self._started.pop(event.run_id, set())
+                self._n["false_starts"] += len(started - self._searched.pop(event.run_id, set()))
+            case Trouble():
+                self._n["troubles"] += 1
+            case _:
+                pass
+
+    def report(self, refusals: tuple[tuple[str, str], ...] = ()) -> Report:
+        """What was counted so far."""
+        with self._lock:
+            n, seconds = self._n.copy(), self._seconds.copy()
+            ignored = tuple(self._ignored.most_common())
+        return Report(
+            runs=n["runs"],
+            steps=n["steps"],
+            search_calls=n["search_calls"],
+            served_reasoning=n[f"served.{Source.REASONING}"],
+            served_sealed=n[f"served.{Source.SEALED}"],
+            served_reuse=n[f"served.{Source.REUSE}"],
+            late=n["late"],
+            speculations=n["speculations"],
+            served_speculations=n[f"fate.{Fate.SERVED}"],
+            wasted=n[f"fate.{Fate.WASTED}"],
+            failed=n[f"fate.{Fate.FAILED}"],
+            cancelled=n[f"fate.{Fate.CANCELLED}"],
+            ignored=ignored,
+            false_starts=n["false_starts"],
+            hidden_seconds=seconds["hidden"],
+            hideable_seconds=seconds["hideable"],
+            retrieval_seconds=seconds["retrieval"],
+            idle_runs=n["idle"],
+            troubles=n["troubles"],
+            refusals=refusals,
+        )

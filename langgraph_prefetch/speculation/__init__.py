@@ -1,0 +1,1 @@
+"""Run the likely search early, and answer with it."""

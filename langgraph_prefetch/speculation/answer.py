@@ -1,0 +1,80 @@
+"""How to answer a real call: serve, wait, or run the tool. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from langgraph_prefetch.speculation.flight import FlightState
+
+LEAST_PATIENCE_SECONDS = 0.05
+"""A call waits at least so long for a running retrieval, however quick the tool usually is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Serve:
+    """Hand over the result at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Wait at most ``seconds`` for the running retrieval, then run the tool."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunTool:
+    """Run the tool itself, for this reason."""
+
+    reason: str
+
+
+AnswerDecision = Serve | Wait | RunTool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What the cache holds under the call's key. ``as_of``: when the retrieval began to read, in clock seconds."""
+
+    state: FlightState
+    as_of: float
+
+
+def decide_answer(
+    found: Found | None, *, now: float, max_age: float, max_wait: float, typical: float | None
+) -> AnswerDecision:
+    """How to answer.
+
+    Args:
+        found: the matching retrieval, or None.
+        now: clock seconds.
+        max_age: how old a result may be, in seconds.
+        max_wait: how long a call waits at most, in seconds.
+        typical: a high quantile of the tool's own retrieval seconds; None while unknown.
+    """
+    if found is None:
+        return RunTool("nothing speculated")
+    if now - found.as_of > max_age:
+        return RunTool("too old")
+    match found.state:
+        case FlightState.READY:
+            return Serve()
+        case FlightState.RUNNING:
+            return Wait(patience(now - found.as_of, max_wait=max_wait, typical=typical))
+        case FlightState.QUEUED:
+            return RunTool("still queued")
+        case FlightState.FAILED:
+            return RunTool("speculation failed")
+        case FlightState.CANCELLED:
+            return RunTool("speculation cancelled")
+
+
+def patience(running: float, *, max_wait: float, typical: float | None) -> float:
+    """How long to wait, in seconds, for a retrieval that has been running for ``running`` seconds.
+
+    Twice the typical time of a whole retrieval, less what has passed: a healthy one is joined, a hung one costs its
+    caller a bounded delay before the tool runs anyway.
+    """
+    if typical is None:
+        return max_wait
+    return min(max_wait, max(LEAST_PATIENCE_SECONDS, 2 * typical - running))

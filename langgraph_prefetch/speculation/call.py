@@ -1,0 +1,252 @@
+"""A real call of a named tool: answered from a speculation, or run by its caller."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from langgraph_prefetch.events import Fate, SearchCallAnswered
+from langgraph_prefetch.keys import SearchKey
+from langgraph_prefetch.ports import SearchTool
+from langgraph_prefetch.speculation.answer import AnswerDecision, Found, RunTool, Serve, Wait, decide_answer
+from langgraph_prefetch.speculation.cache import Entry, is_empty, snapshot
+from langgraph_prefetch.speculation.flight import Flight, FlightState
+from langgraph_prefetch.speculation.scheduler import Unclaimed, to_cancel
+from langgraph_prefetch.speculation.session import Session
+from langgraph_prefetch.values import Output, Source
+
+
+class SearchCall:
+    """One real call.
+
+    Use :meth:`answer` or :meth:`aanswer`; where that gives None, run the tool inside ``with call.running():`` and hand
+    its output (None if it failed) to :meth:`ran`.
+
+    Args:
+        session: the run's parts.
+        tool: the tool that is called.
+        key: the call's key.
+        arguments: as the model wrote them.
+        call_id: the model's id of the call.
+        step: the model call that asked, counted from 1; 0 if none was heard.
+        readable_at: when the query had first been readable in the stream, in clock seconds.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        tool: SearchTool,
+        key: SearchKey,
+        arguments: Mapping[str, Any],
+        call_id: str | None,
+        step: int,
+        readable_at: float,
+    ) -> None:
+        self._session, self._tool, self._key, self._arguments = session, tool, key, arguments
+        self._call_id, self._step, self._readable_at = call_id, step, readable_at
+        self._came_at = session.now
+        self._entry: Entry | None = None
+        self._leading: Entry | None = None
+        self._reason = ""
+
+    def answer(self) -> Output | None:
+        """The tool's output from a speculation; None: run the tool. Blocks while a matching retrieval is running."""
+        decision = self._look_up()
+        late = isinstance(decision, Wait)
+        if isinstance(decision, Wait) and self._entry is not None:
+            self._entry.flight.wait(decision.seconds)
+        return self._served(late)
+
+    async def aanswer(self) -> Output | None:
+        """:meth:`answer` without blocking the loop."""
+        decision = self._look_up()
+        late = isinstance(decision, Wait)
+        if isinstance(decision, Wait) and self._entry is not None:
+            try:
+                await self._entry.flight.await_(decision.seconds)
+            except asyncio.CancelledError:
+                if self._session.options.reuse_seconds is None:  # else others may be waiting for it too
+                    self._let_go("the call was cancelled")
+                raise
+        return self._served(late)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """While the tool runs: speculation on the same backend makes room, and waiting guesses are given up."""
+        self._give_way()
+        try:
+            with self._session.shared.executor.real_call(self._session.lane(self._tool), self._tool.policy):
+                yield
+        except BaseException:
+            self._lead_no_more()
+            raise
+
+    def ran(self, output: Output | None) -> None:
+        """The tool was run by the caller; ``output`` is None where it failed or gave something that is no result."""
+        now = self._session.now
+        took = now - self._came_at
+        if self._leading is not None and output is not None and (kept := snapshot(output)) is not None:
+            self._leading.flight.land(kept)
+            if is_empty(kept):
+                self._session.cache.remove(self._leading)
+        else:
+            self._lead_no_more()
+        if output is not None:
+            self._session.typical.add(self._tool.policy.name, took)
+        self._emit(None, retrieval=took, waited=took, lead=0.0, hidden=0.0, failed=output is None)
+
+    @property
+    def resumable_key(self) -> tuple[Any, ...] | None:
+        """Names this call across the runs of one thread; None where calls have no id or the graph no thread."""
+        if self._call_id is None or self._session.thread_id is None:
+            return None
+        return (self._session.thread_id, self._call_id, self._key.tool, self._key.arguments, self._key.caller)
+
+    def _look_up(self) -> AnswerDecision:
+        if self._resumed():
+            return Serve()
+        reuse = self._session.options.reuse_seconds
+        cache = self._session.cache
+        if reuse is None:
+            self._entry = cache.claim(self._key)
+        else:
+            self._entry, leads = cache.begin(self._key, lambda: self._own_entry(reuse))
+            if leads:
+                self._leading, self._entry = self._entry, None
+                self._leading.flight.start()
+        entry, options = self._entry, self._session.options
+        decision = decide_answer(
+            Found(state=entry.state, as_of=self._came_at if entry.state is FlightState.QUEUED else entry.as_of)
+            if entry
+            else None,
+            now=self._came_at,
+            max_age=options.max_age_seconds if reuse is None else max(reuse, options.max_age_seconds),
+            max_wait=options.max_wait_seconds,
+            typical=self._session.typical.get(self._tool.policy.name),
+        )
+        if isinstance(decision, RunTool):
+            self._reason = decision.reason
+            self._let_go(decision.reason)
+        return decision
+
+    def _own_entry(self, reuse: float) -> Entry:
+        return Entry(self._key, None, Flight(self._session.shared.clock), self._came_at + reuse)
+
+    def _resumed(self) -> bool:
+        key = self.resumable_key
+        kept = self._session.shared.resumable.get(key) if key is not None else None
+        if kept is None or (copied := snapshot(kept)) is None:
+            return False
+        flight = Flight(self._session.shared.clock)
+        flight.start()
+        flight.land(copied)
+        self._entry = Entry(self._key, None, flight, self._came_at)
+        self._reason = "resumed"
+        return True
+
+    def _served(self, late: bool) -> Output | None:
+        entry = self._entry
+        if entry is None:
+            return None
+        output = entry.flight.output
+        if output is not None and self._session.options.reuse_seconds is not None:
+            output = snapshot(output)
+        if output is None:
+            self._reason = self._reason or ("waited too long" if late else "cannot be copied")
+            self._let_go(self._reason)
+            return None
+        now = self._session.now
+        first = entry.serve() == 0
+        entry.settle(Fate.SERVED, "late" if late else "ready")
+        self._keep(entry, output)
+        speculation = entry.speculation if first else None
+        retrieval = entry.flight.seconds or 0.0
+        waited = now - self._came_at
+        lead = self._came_at - speculation.dispatched_at if speculation else 0.0
+        self._emit(
+            speculation.source if speculation else Source.REUSE,
+            retrieval=retrieval,
+            waited=waited,
+            lead=lead,
+            hidden=max(0.0, retrieval - waited),
+            late=late,
+            speculation_id=speculation.id if speculation else None,
+        )
+        return output
+
+    def _keep(self, entry: Entry, output: Output) -> None:
+        """Under reuse the answer stays for so long after it was read, unless it is empty."""
+        reuse = self._session.options.reuse_seconds
+        if reuse is None or self._reason == "resumed" or entry.speculation is None:
+            return
+        if self._session.cache.remove(entry) and not is_empty(output):
+            entry.expires_at = entry.as_of + reuse
+            self._session.cache.put(entry)
+
+    def _let_go(self, reason: str) -> None:
+        """The entry found does not answer: nobody waits for it any more."""
+        entry, self._entry = self._entry, None
+        if entry is None:
+            return
+        self._session.cache.remove(entry)
+        if entry.state is FlightState.FAILED:
+            entry.settle(Fate.FAILED, reason)
+        else:
+            entry.abandon(reason)
+
+    def _lead_no_more(self) -> None:
+        if self._leading is not None:
+            self._session.cache.remove(self._leading)
+            self._leading.flight.cancel()
+            self._leading = None
+
+    def _give_way(self) -> None:
+        unclaimed = {
+            entry.speculation.id: entry
+            for entry in self._session.cache.entries()
+            if entry.speculation is not None and entry.runs == {self._session.run_id}
+        }
+        rows = (
+            Unclaimed(id=name, tool=each.tool, source=each.source, state=unclaimed[name].state)
+            for name, each in ((name, entry.speculation) for name, entry in unclaimed.items())
+            if each is not None
+        )
+        for name in to_cancel(self._tool.policy.name, rows):
+            self._session.cache.remove(unclaimed[name])
+            unclaimed[name].abandon("a real call went first")
+
+    def _emit(
+        self,
+        source: Source | None,
+        *,
+        retrieval: float,
+        waited: float,
+        lead: float,
+        hidden: float,
+        late: bool = False,
+        failed: bool = False,
+        speculation_id: str | None = None,
+    ) -> None:
+        hideable = min(retrieval, max(0.0, self._came_at - self._readable_at))
+        self._session.events(
+            SearchCallAnswered(
+                run_id=self._session.run_id,
+                step=self._step,
+                at=self._session.now,
+                call_id=self._call_id,
+                tool=self._tool.policy.name,
+                source=source,
+                speculation_id=speculation_id,
+                late=late,
+                reason=self._reason,
+                waited_seconds=waited,
+                retrieval_seconds=retrieval,
+                lead_seconds=lead,
+                hideable_seconds=hideable,
+                hidden_seconds=min(hidden, hideable),
+                failed=failed,
+                query=str(dict(self._arguments)) if self._session.options.log_queries else None,
+            )
+        )

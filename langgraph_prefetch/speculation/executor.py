@@ -1,0 +1,286 @@
+"""Bounded background runs of search tools. Real calls go first and keep a reserve; nothing here blocks its caller."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Coroutine, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import Context
+from typing import Any
+
+from langgraph_prefetch.config import ExecutorLimits, ToolPolicy
+from langgraph_prefetch.errors import SpeculationRejectedError
+from langgraph_prefetch.ports import Clock, Work
+from langgraph_prefetch.speculation import lanes
+from langgraph_prefetch.speculation.flight import Flight, FlightState
+from langgraph_prefetch.speculation.lanes import Lane
+from langgraph_prefetch.speculation.loops import LoopHost
+from langgraph_prefetch.values import Output
+
+RATE_CHECK_SECONDS = 0.02
+"""How soon a speculation that only the rate limit holds back is looked at again."""
+
+
+class _Job:
+    __slots__ = ("flight", "lane", "policy", "task", "work")
+
+    def __init__(self, work: Work, lane: Hashable, policy: ToolPolicy, flight: Flight) -> None:
+        self.work, self.lane, self.policy, self.flight = work, lane, policy, flight
+        self.task: asyncio.Task[None] | None = None
+
+
+class Executor:
+    """Runs speculations in the background.
+
+    Coroutines run on the caller's loop or on ``host``'s; blocking work runs on daemon threads, so that neither the
+    loop's default pool (which the host's own calls share) nor the end of the process waits for it.
+    """
+
+    def __init__(self, host: LoopHost, limits: ExecutorLimits, clock: Clock) -> None:
+        self._host, self._limits, self._clock = host, limits, clock
+        self._lock = threading.Lock()
+        self._queue: deque[_Job] = deque()
+        self._lanes: dict[Hashable, Lane] = {}
+        self._jobs: set[_Job] = set()
+        self._running = 0
+        self._closed = False
+        _executors.add(self)
+
+    @property
+    def running(self) -> int:
+        """How many speculations occupy a place now, abandoned threads that have not ended included."""
+        return self._running
+
+    def submit(self, flight: Flight, work: Work, lane: Hashable, policy: ToolPolicy) -> None:
+        """Queue one retrieval, whose end ``flight`` will tell, and return at once.
+
+        Raises:
+            SpeculationRejectedError: the queue is full, or the executor closed.
+        """
+        job = _Job(work, lane, policy, flight)
+        with self._lock:
+            if self._closed:
+                raise SpeculationRejectedError("closed")
+            if len(self._queue) >= self._limits.max_queued:
+                raise SpeculationRejectedError("queue full")
+            self._queue.append(job)
+        # A cancelled flight may end its coroutine and free its place; a thread can only be abandoned.
+        flight.on_end(self._ended)
+        self._host.call(self._pump)
+
+    @contextmanager
+    def real_call(self, lane: Hashable, policy: ToolPolicy) -> Iterator[None]:
+        """Count a real call of the tool while the block runs; speculation makes room for it."""
+        with self._lock:
+            self._lanes[lane] = lanes.real_call_started(self._lane(lane, policy))
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._put(lane, lanes.real_call_ended(self._lane(lane, policy)), policy)
+                waiting = bool(self._queue) and not self._closed
+            if waiting:
+                self._host.call(self._pump)
+
+    def close(self) -> None:
+        """Cancel everything and take nothing more. Idempotent; waits half a second at most."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            jobs = [*self._jobs, *self._queue]
+            self._queue.clear()
+        for job in jobs:
+            job.flight.cancel()
+        if jobs:
+            self._host.call(self._sweep)
+        self._host.close()
+
+    def _ended(self, flight: Flight) -> None:
+        if flight.state is FlightState.CANCELLED and not self._closed:
+            self._host.call(self._sweep)
+
+    def after_fork(self) -> None:
+        """In a forked child neither the loop's thread nor the running retrievals exist: forget them."""
+        self._lock = threading.Lock()
+        jobs = [*self._jobs, *self._queue]
+        self._queue.clear()
+        self._jobs.clear()
+        self._lanes.clear()
+        self._running = 0
+        self._host.after_fork()
+        closed, self._closed = self._closed, True  # a forked child starts no thread before it needs one
+        for job in jobs:
+            job.flight.cancel()
+        self._closed = closed
+
+    def _lane(self, lane: Hashable, policy: ToolPolicy) -> Lane:
+        return lanes.refilled(self._lanes.get(lane, Lane()), policy, self._clock())
+
+    def _put(self, key: Hashable, lane: Lane, policy: ToolPolicy) -> None:
+        # An idle lane without a rate to remember is forgotten, so that tools made per request leave nothing behind.
+        if lane.real == lane.speculative == 0 and policy.max_per_second is None:
+            self._lanes.pop(key, None)
+        else:
+            self._lanes[key] = lane
+
+    def _pump(self) -> None:
+        """Start what may start. Runs on the loop."""
+        loop = self._host.loop
+        for job in self._take():
+            job.flight.start()
+            job.task = loop.create_task(self._fly(job))
+        if any(job.policy.max_per_second is not None for job in self._queue):
+            loop.call_later(RATE_CHECK_SECONDS, self._pump)
+
+    def _take(self) -> list[_Job]:
+        taken: list[_Job] = []
+        with self._lock:
+            kept: deque[_Job] = deque()
+            while self._queue:
+                job = self._queue.popleft()
+                if job.flight.state is not FlightState.QUEUED:
+                    continue
+                lane = self._lane(job.lane, job.policy)
+                if self._running < self._limits.max_running and lanes.may_speculate(lane, job.policy):
+                    self._lanes[job.lane] = lanes.speculation_started(lane)
+                    self._running += 1
+                    self._jobs.add(job)
+                    taken.append(job)
+                else:
+                    kept.append(job)
+            self._queue = kept
+        return taken
+
+    def _sweep(self) -> None:
+        """Cancel the tasks of cancelled flights and forget queued ones. Runs on the loop."""
+        with self._lock:
+            running = [job for job in self._jobs if job.flight.state is FlightState.CANCELLED]
+        for job in running:
+            if job.task is not None:
+                job.task.cancel()
+        if not self._closed:
+            self._pump()
+
+    async def _fly(self, job: _Job) -> None:
+        work = job.work
+        try:
+            async with asyncio.timeout(job.policy.timeout_seconds):
+                if work.blocking is not None:
+                    output = await self._in_thread(job, work.blocking)
+                else:
+                    output = await self._in_loop(work)
+            job.flight.land(output)
+        except asyncio.CancelledError:
+            job.flight.cancel()
+        except BaseException as error:  # noqa: BLE001 - whatever a tool raises is a miss, control-flow signals included
+            job.flight.fail(error)
+        finally:
+            if work.blocking is None:  # a thread frees its place when it ends, however long ago it was given up
+                self._free(job)
+
+    async def _in_loop(self, work: Work) -> Output:
+        if work.coroutine is None:
+            raise TypeError("work has neither a blocking function nor a coroutine")
+        if work.loop is None or work.loop is self._host.loop:
+            return await asyncio.create_task(work.coroutine(), context=work.context)
+        return await _on_loop(work.loop, work.coroutine, work.context)
+
+    async def _in_thread(self, job: _Job, blocking: Callable[[], Output]) -> Output:
+        loop = self._host.loop
+        ended: asyncio.Future[Output] = loop.create_future()
+
+        def settle(outcome: Output | BaseException) -> None:
+            self._free(job)
+            if ended.done():
+                return
+            if isinstance(outcome, Output):
+                ended.set_result(outcome)
+            else:
+                ended.set_exception(outcome)
+
+        def run() -> None:
+            outcome: Output | BaseException
+            try:
+                outcome = job.work.context.run(blocking)
+            except BaseException as error:  # noqa: BLE001 - handed to the loop, which tells the flight
+                outcome = error
+            if not _soon(loop, lambda: settle(outcome)):
+                self._free(job)
+
+        threading.Thread(target=run, name=f"langgraph-prefetch-{job.policy.name}", daemon=True).start()
+        return await ended
+
+    def _free(self, job: _Job) -> None:
+        with self._lock:
+            if job not in self._jobs:
+                return
+            self._jobs.discard(job)
+            self._running -= 1
+            self._put(job.lane, lanes.speculation_ended(self._lane(job.lane, job.policy)), job.policy)
+            waiting = bool(self._queue) and not self._closed
+        if waiting:
+            self._host.call(self._pump)
+
+
+async def _on_loop(
+    loop: asyncio.AbstractEventLoop, coroutine: Callable[[], Coroutine[Any, Any, Output]], context: Context
+) -> Output:
+    """Run ``coroutine()`` on another loop in ``context`` and await its end here; cancelling this cancels it there."""
+    here = asyncio.get_running_loop()
+    ended: asyncio.Future[Output] = here.create_future()
+    tasks: list[asyncio.Task[Output]] = []
+
+    def settle(task: asyncio.Task[Output]) -> None:
+        if ended.done():
+            return
+        if task.cancelled():
+            ended.cancel()
+        elif error := task.exception():
+            ended.set_exception(error)
+        else:
+            ended.set_result(task.result())
+
+    def begin() -> None:
+        if ended.done():
+            return
+        task = loop.create_task(coroutine(), context=context)
+        tasks.append(task)
+        task.add_done_callback(lambda done: _soon(here, lambda: settle(done)))
+
+    loop.call_soon_threadsafe(begin)
+    try:
+        return await ended
+    finally:
+        _soon(loop, lambda: [task.cancel() for task in tasks])
+
+
+def _soon(loop: asyncio.AbstractEventLoop, callback: Callable[[], object]) -> bool:
+    """Run ``callback`` on ``loop`` soon; False if that loop is closed, so that nothing runs on it any more."""
+    try:
+        loop.call_soon_threadsafe(callback)
+    except RuntimeError:
+        return False
+    return True
+
+
+_executors: weakref.WeakSet[Executor] = weakref.WeakSet()
+
+
+def _close_all() -> None:
+    for executor in list(_executors):
+        executor.close()
+
+
+def _after_fork_all() -> None:
+    for executor in list(_executors):
+        executor.after_fork()
+
+
+atexit.register(_close_all)
+os.register_at_fork(after_in_child=_after_fork_all)

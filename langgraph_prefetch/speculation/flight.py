@@ -1,0 +1,113 @@
+"""A handle on one retrieval under way, safe to wait on from threads and from any event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextlib
+from collections.abc import Callable
+from enum import StrEnum
+
+from langgraph_prefetch.ports import Clock
+from langgraph_prefetch.values import Output
+
+
+class FlightState(StrEnum):
+    """Where a retrieval stands."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    READY = "ready"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Flight:
+    """One retrieval. The first of :meth:`land`, :meth:`fail` and :meth:`cancel` decides; later ones do nothing."""
+
+    __slots__ = ("_clock", "_future", "ended_at", "started_at")
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._future: concurrent.futures.Future[Output] = concurrent.futures.Future()
+        self.started_at: float | None = None
+        self.ended_at: float | None = None
+
+    @property
+    def state(self) -> FlightState:
+        """The present state."""
+        if self._future.cancelled():
+            return FlightState.CANCELLED
+        if self._future.done():
+            return FlightState.FAILED if self._future.exception() else FlightState.READY
+        return FlightState.QUEUED if self.started_at is None else FlightState.RUNNING
+
+    @property
+    def seconds(self) -> float | None:
+        """How long the retrieval ran; None before its end or if it never began."""
+        if self.started_at is None or self.ended_at is None:
+            return None
+        return self.ended_at - self.started_at
+
+    def start(self) -> None:
+        """The retrieval begins to run."""
+        self.started_at = self._clock()
+
+    def land(self, output: Output) -> bool:
+        """The retrieval has its result; False if its end was decided before."""
+        self.ended_at = self.ended_at or self._clock()
+        try:
+            self._future.set_result(output)
+        except concurrent.futures.InvalidStateError:
+            return False
+        return True
+
+    def fail(self, error: BaseException) -> bool:
+        """The retrieval failed; False if its end was decided before."""
+        self.ended_at = self.ended_at or self._clock()
+        try:
+            self._future.set_exception(error)
+        except concurrent.futures.InvalidStateError:
+            return False
+        return True
+
+    def cancel(self) -> bool:
+        """Give the retrieval up; False if its end was decided before."""
+        if not self._future.cancel():
+            return False
+        self.ended_at = self._clock()
+        return True
+
+    def on_end(self, callback: Callable[[Flight], None]) -> None:
+        """Call ``callback(flight)`` once, when the end is decided (at once if it is)."""
+        self._future.add_done_callback(lambda _: callback(self))
+
+    @property
+    def output(self) -> Output | None:
+        """The result if there is one."""
+        return self._future.result() if self.state is FlightState.READY else None
+
+    @property
+    def error(self) -> BaseException | None:
+        """What the retrieval raised, if it failed."""
+        return self._future.exception() if self.state is FlightState.FAILED else None
+
+    def wait(self, seconds: float) -> Output | None:
+        """Block the calling thread for at most ``seconds``; None if there is no result by then."""
+        concurrent.futures.wait([self._future], timeout=seconds)
+        return self.output
+
+    async def await_(self, seconds: float) -> Output | None:
+        """:meth:`wait` without blocking the running loop. Cancelling the waiter leaves the retrieval alone."""
+        if not self._future.done():
+            loop = asyncio.get_running_loop()
+            ended = asyncio.Event()
+
+            def wake(_: concurrent.futures.Future[Output]) -> None:
+                with contextlib.suppress(RuntimeError):  # the waiter's loop may be closed before the retrieval ends
+                    loop.call_soon_threadsafe(ended.set)
+
+            self._future.add_done_callback(wake)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(ended.wait(), seconds)
+        return self.output

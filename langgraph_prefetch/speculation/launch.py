@@ -1,0 +1,167 @@
+"""From a signal to a background retrieval: decide, start, and account for its end."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph_prefetch.errors import SpeculationRejectedError
+from langgraph_prefetch.events import Fate, SpeculationEnded, SpeculationIgnored, SpeculationJoined, SpeculationStarted
+from langgraph_prefetch.keys import SearchKey
+from langgraph_prefetch.ports import Caller, SearchTool
+from langgraph_prefetch.speculation.cache import FAILED_SECONDS, Entry
+from langgraph_prefetch.speculation.flight import Flight, FlightState
+from langgraph_prefetch.speculation.scheduler import Ignore, Join, Launch, Spent, decide
+from langgraph_prefetch.speculation.session import Session
+from langgraph_prefetch.values import Source, Speculation
+
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """A retrieval that a signal asks for."""
+
+    tool: SearchTool
+    arguments: Mapping[str, Any]
+    source: Source
+    probability: float
+    cue: str
+    step: int
+    query: str
+
+
+def launch(session: Session, wish: Wish, caller: Caller, spent: Spent) -> bool:
+    """Carry out what :func:`~langgraph_prefetch.speculation.scheduler.decide` says; True if a retrieval was started.
+
+    Raises:
+        UnkeyableError: the arguments have no canonical form.
+    """
+    key = session.key(wish.tool, wish.arguments, caller)
+    found = session.cache.peek(key)
+    decision = decide(wish.source, found.state if found else None, spent, session.options.budgets)
+    match decision:
+        case Ignore(reason):
+            _ignored(session, wish, reason)
+            return False
+        case Join():
+            _joined(session, wish, found)
+            return False
+        case Launch():
+            return _start(session, wish, key, caller)
+
+
+def _start(session: Session, wish: Wish, key: SearchKey, caller: Caller) -> bool:
+    work = wish.tool.prepare(wish.arguments, caller)
+    speculation = Speculation(
+        id=f"{os.getpid():x}-{next(_numbers)}",
+        tool=wish.tool.policy.name,
+        arguments=wish.arguments,
+        source=wish.source,
+        probability=wish.probability,
+        cue=wish.cue,
+        run_id=session.run_id,
+        step=wish.step,
+        dispatched_at=session.now,
+    )
+    entry = Entry(
+        key,
+        speculation,
+        Flight(session.shared.clock),
+        speculation.dispatched_at + session.options.max_age_seconds,
+        lambda entry, fate, reason: _ended(session, speculation, entry, fate, reason),
+    )
+    held, new = session.cache.begin(key, lambda: entry)
+    if not new:  # another thread began the same one since it was looked for
+        _joined(session, wish, held)
+        return False
+    entry.runs.add(session.run_id)
+    session.events(
+        SpeculationStarted(
+            run_id=session.run_id,
+            step=wish.step,
+            at=speculation.dispatched_at,
+            speculation_id=speculation.id,
+            tool=speculation.tool,
+            source=wish.source,
+            probability=wish.probability,
+            cue=wish.cue,
+            query=_shown(session, wish),
+        )
+    )
+    entry.flight.on_end(lambda _: _landed(session, entry, speculation.tool))
+    try:
+        session.shared.executor.submit(entry.flight, work, session.lane(wish.tool), wish.tool.policy)
+    except SpeculationRejectedError as error:
+        session.cache.remove(entry)
+        entry.abandon(f"rejected: {error.reason}")
+        return False
+    session.shared.ledger.add(session.scope)
+    return True
+
+
+def _landed(session: Session, entry: Entry, tool: str) -> None:
+    """The retrieval ended: learn how long it took; a failure stays in the cache for a moment as a failure."""
+    flight = entry.flight
+    if flight.state is FlightState.READY and flight.seconds is not None:
+        session.typical.add(tool, flight.seconds)
+    elif flight.state is FlightState.FAILED:
+        entry.settle(Fate.FAILED, type(flight.error).__name__)
+        if session.cache.remove(entry):
+            entry.expires_at = session.now + FAILED_SECONDS
+            session.cache.put(entry)
+
+
+def _ended(session: Session, speculation: Speculation, entry: Entry, fate: Fate, reason: str) -> None:
+    session.events(
+        SpeculationEnded(
+            run_id=speculation.run_id,
+            step=speculation.step,
+            at=session.now,
+            speculation_id=speculation.id,
+            tool=speculation.tool,
+            source=speculation.source,
+            fate=fate,
+            reason=reason,
+            seconds=entry.flight.seconds,
+        )
+    )
+
+
+def _joined(session: Session, wish: Wish, entry: Entry | None) -> None:
+    if entry is None:
+        return
+    entry.runs.add(session.run_id)
+    if entry.speculation is None:  # a real call's own result, kept for reuse
+        return
+    session.events(
+        SpeculationJoined(
+            run_id=session.run_id,
+            step=wish.step,
+            at=session.now,
+            speculation_id=entry.speculation.id,
+            tool=wish.tool.policy.name,
+            source=wish.source,
+        )
+    )
+
+
+def _ignored(session: Session, wish: Wish, reason: str) -> None:
+    session.events(
+        SpeculationIgnored(
+            run_id=session.run_id,
+            step=wish.step,
+            at=session.now,
+            tool=wish.tool.policy.name,
+            source=wish.source,
+            reason=reason,
+            query=_shown(session, wish),
+        )
+    )
+
+
+def _shown(session: Session, wish: Wish) -> str | None:
+    return wish.query if session.options.log_queries else None

@@ -1,0 +1,107 @@
+"""Where the executor's coroutines run: one daemon thread with an event loop, or a loop the caller drives."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+
+class LoopHost(Protocol):
+    """Somewhere to run callbacks on an event loop, reachable from any thread."""
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop."""
+        ...
+
+    def call(self, callback: Callable[[], None]) -> None:
+        """Run ``callback`` on the loop soon. Never blocks."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the loop."""
+        ...
+
+    def after_fork(self) -> None:
+        """In a forked child: the thread that ran the loop does not exist here."""
+        ...
+
+
+_left_to_the_parent: list[asyncio.AbstractEventLoop] = []
+
+
+class BackgroundLoop:
+    """An event loop on a daemon thread of its own, started at first use."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop, started if it was not."""
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=self._loop.run_forever, name="langgraph-prefetch-loop", daemon=True
+                )
+                self._thread.start()
+            return self._loop
+
+    def call(self, callback: Callable[[], None]) -> None:
+        """Run ``callback`` on the loop soon."""
+        self.loop.call_soon_threadsafe(callback)
+
+    def close(self) -> None:
+        """Stop the loop and its thread; waits half a second at most."""
+        with self._lock:
+            loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
+        if loop is None or thread is None:
+            return
+        loop.call_soon_threadsafe(lambda: loop.create_task(_drain(loop)))
+        thread.join(0.5)
+        if not thread.is_alive():
+            loop.close()
+
+    def after_fork(self) -> None:
+        """Forget the loop; the next use starts another."""
+        self._lock = threading.Lock()
+        if self._loop is not None:
+            # Neither closed (its selector is shared with the parent) nor collected (which would warn).
+            _left_to_the_parent.append(self._loop)
+        self._loop, self._thread = None, None
+
+
+async def _drain(loop: asyncio.AbstractEventLoop) -> None:
+    tasks = asyncio.all_tasks(loop) - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks, timeout=0.4)
+    loop.stop()
+
+
+class GivenLoop:
+    """The caller's own loop: for a clock that is driven, as in replay."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The given loop."""
+        return self._loop
+
+    def call(self, callback: Callable[[], None]) -> None:
+        """Run ``callback`` on the loop soon."""
+        self._loop.call_soon_threadsafe(callback)
+
+    def close(self) -> None:
+        """Nothing: the loop is not ours."""
+
+    def after_fork(self) -> None:
+        """Nothing: the loop is not ours."""

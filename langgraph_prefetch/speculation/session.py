@@ -1,0 +1,71 @@
+"""What one agent run carries through the speculation room."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from langgraph_prefetch.config import PrefetchOptions
+from langgraph_prefetch.events import EventHub
+from langgraph_prefetch.keys import Scope, SearchKey, search_key
+from langgraph_prefetch.ports import Caller, SearchTool
+from langgraph_prefetch.speculation.cache import Entry, SpeculationCache
+from langgraph_prefetch.speculation.flight import FlightState
+from langgraph_prefetch.speculation.latency import TypicalSeconds
+from langgraph_prefetch.speculation.shared import Shared
+
+MAX_RUN_ENTRIES = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """The parts a run works with: its own cache where results stay within the run, the shared one under a scope."""
+
+    run_id: str
+    scope: Scope
+    options: PrefetchOptions
+    shared: Shared
+    events: EventHub
+    typical: TypicalSeconds
+    thread_id: str | None = None
+    own: SpeculationCache | None = field(default=None)
+
+    @property
+    def cache(self) -> SpeculationCache:
+        """Where this run's speculations are."""
+        return self.own if self.own is not None else self.shared.cache
+
+    @property
+    def now(self) -> float:
+        """Clock seconds."""
+        return self.shared.clock()
+
+    def key(self, tool: SearchTool, arguments: Mapping[str, Any], caller: Caller) -> SearchKey:
+        """The key of a call by ``caller``.
+
+        Raises:
+            UnkeyableError: an argument without a canonical form.
+        """
+        caller_key = caller.key(self.options.ignore_configurable)
+        return search_key(tool.identity, tool.complete(arguments), caller_key, self.scope)
+
+    def lane(self, tool: SearchTool) -> str:
+        """What tells one backend's traffic from another's: the tool's name, so that tools made per request share it."""
+        return tool.policy.name
+
+    def void(self, reason: str) -> None:
+        """Give up every unclaimed result of this run's scope."""
+        for entry in self.cache.void(self.scope):
+            entry.abandon(reason)
+
+    def leave(self) -> None:
+        """The run is over: give up what no other run asked for."""
+        if self.own is not None:
+            self.void("run ended")
+            return
+        for entry in self.cache.take(self._is_mine_alone):
+            entry.abandon("run ended")
+
+    def _is_mine_alone(self, entry: Entry) -> bool:
+        return entry.runs == {self.run_id} and entry.state in (FlightState.QUEUED, FlightState.RUNNING)
