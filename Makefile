@@ -5,7 +5,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 # Folders that some day hold no Python file would make mypy stop, so only those that do are named.
-TYPED := langgraph_prefetch tests $(sort $(dir $(wildcard examples/*.py benchmarks/*.py evals/*.py)))
+TYPED := langgraph_prefetch tests scripts $(sort $(dir $(wildcard examples/*.py benchmarks/*.py evals/*.py)))
 PYTEST_ARGS ?=
 DEMO_ARGS ?=
 

@@ -1,0 +1,88 @@
+"""Run where nothing but the package's own dependencies is installed, or where the rest is hidden (`--hide-extras`).
+
+Every module must either import, or say exactly which extra to install. The rooms that a user of the plain
+package needs must import. Depends on nothing but the standard library and the package.
+"""
+
+import importlib
+import pkgutil
+import re
+import sys
+from collections.abc import Iterator
+from importlib.abc import MetaPathFinder
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
+from types import ModuleType
+
+PACKAGE = "langgraph_prefetch"
+# A module of these may ask for an extra; any other must import.
+MAY_NEED_EXTRA = ("aws", "graph.middleware", "ingest", "observe", "retrieval", "testing")
+HINT = re.compile(r'pip install "langgraph-prefetch\[[a-z,-]+\]"')
+
+
+def core_distributions(root: str = "langgraph-prefetch") -> set[str]:
+    """Returns the package and all that a plain `pip install` of it brings, by normalised name."""
+    found: set[str] = set()
+    waiting = [root]
+    while waiting:
+        name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
+        if name in found:
+            continue
+        found.add(name)
+        try:
+            wanted = requires(name) or []
+        except PackageNotFoundError:  # another platform's, or another Python's
+            continue
+        waiting += [re.split(r"[^A-Za-z0-9._-]", each, maxsplit=1)[0] for each in wanted if "extra ==" not in each]
+    return found
+
+
+class HideExtras(MetaPathFinder):
+    """Makes this interpreter look as if only the core had been installed."""
+
+    def __init__(self) -> None:
+        core = core_distributions()
+        self.hidden = {
+            module
+            for module, names in packages_distributions().items()
+            if not core & {re.sub(r"[-_.]+", "-", name).lower() for name in names}
+        }
+
+    def find_spec(self, name: str, path: object = None, target: ModuleType | None = None) -> None:
+        """Refuses a hidden module with the error that a missing one gives."""
+        if name.partition(".")[0] in self.hidden:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+def modules() -> Iterator[str]:
+    package = importlib.import_module(PACKAGE)
+    yield PACKAGE
+    for each in pkgutil.walk_packages(package.__path__, f"{PACKAGE}.", onerror=lambda name: None):
+        if not each.name.endswith("__main__"):
+            yield each.name
+
+
+def complaint(name: str) -> str | None:
+    """Imports one module. Returns what is wrong with how it takes the absence of the extras, or None."""
+    room = name.removeprefix(f"{PACKAGE}.")
+    try:
+        importlib.import_module(name)
+    except ImportError as error:
+        if not any(room == each or room.startswith(f"{each}.") for each in MAY_NEED_EXTRA):
+            return f"{name} must import without extras: {error}"
+        if not HINT.search(str(error)):
+            return f"{name} does not say which extra it needs: {error}"
+    return None
+
+
+def main() -> int:
+    if "--hide-extras" in sys.argv:
+        sys.meta_path.insert(0, HideExtras())
+    names = list(modules())
+    problems = [line for name in names if (line := complaint(name))]
+    print(*problems, sep="\n", end="\n" if problems else "")
+    print(f"{len(names)} modules without extras: {len(problems)} problems")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
