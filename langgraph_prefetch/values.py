@@ -66,8 +66,8 @@ class Guess:
 class SealedCall:
     """A tool call whose arguments are complete although the message is still being written.
 
-    ``textual`` marks one read from prose (``Action: Search[x]``, ``<search>x</search>``); its only argument is the query,
-    and ``arguments`` is then ``{"query": x}``.
+    ``textual`` marks one read from prose (``Action: Search[x]``, ``<search>x</search>``): its only argument is then the
+    query, under the name ``query``.
     """
 
     tool: str
