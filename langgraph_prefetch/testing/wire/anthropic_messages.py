@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from langgraph_prefetch.testing.wire.dialect import Dialect, Frame, Problem, Reply
-from langgraph_prefetch.testing.wire.script import Request, Stop, Turn, call_id
+from langgraph_prefetch.testing.wire.script import Request, Stop, Turn, call_id, prompt_of
 from langgraph_prefetch.testing.wire.server import WireServer
 
 _STOP = {Stop.END: "end_turn", Stop.TOOLS: "tool_use", Stop.LENGTH: "max_tokens"}
@@ -97,6 +97,7 @@ class AnthropicMessages(Dialect):
             model=str(body["model"]),
             streamed=bool(body.get("stream")),
             turn=sum(message["role"] == "assistant" for message in body["messages"]),
+            prompt=prompt_of(body["messages"]),
             messages=len(body["messages"]),
             tools=tuple(tool["name"] for tool in body.get("tools") or ()),
         )

@@ -10,7 +10,7 @@ from typing import Any
 
 from langgraph_prefetch.testing.wire import event_stream
 from langgraph_prefetch.testing.wire.dialect import Dialect, Frame, Problem, Reply
-from langgraph_prefetch.testing.wire.script import Request, Stop, Turn, call_id
+from langgraph_prefetch.testing.wire.script import Request, Stop, Turn, call_id, prompt_of
 from langgraph_prefetch.testing.wire.server import WireServer
 
 _ROUTE = re.compile(r"/model/(?P<model>.+)/converse(?P<stream>-stream)?")
@@ -85,6 +85,7 @@ class BedrockConverse(Dialect):
             model=route["model"],
             streamed=route["stream"] is not None,
             turn=sum(message["role"] == "assistant" for message in body["messages"]),
+            prompt=prompt_of(body["messages"]),
             messages=len(body["messages"]),
             tools=tuple(tool["toolSpec"]["name"] for tool in tools if "toolSpec" in tool),
         )

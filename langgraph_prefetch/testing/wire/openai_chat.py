@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from langgraph_prefetch.testing.wire.dialect import Dialect, Frame, Problem, Reply
-from langgraph_prefetch.testing.wire.script import Request, Stop, Turn, call_id
+from langgraph_prefetch.testing.wire.script import Request, Stop, Turn, call_id, prompt_of
 from langgraph_prefetch.testing.wire.server import WireServer
 
 _STOP = {Stop.END: "stop", Stop.TOOLS: "tool_calls", Stop.LENGTH: "length"}
@@ -76,6 +76,7 @@ class OpenAIChat(Dialect):
             model=str(body.get("model") or deployment.partition("/")[0]),
             streamed=bool(body.get("stream")),
             turn=sum(message["role"] == "assistant" for message in body["messages"]),
+            prompt=prompt_of(body["messages"]),
             messages=len(body["messages"]),
             tools=tuple(tool["function"]["name"] for tool in body.get("tools") or ()),
         )

@@ -109,7 +109,8 @@ class Turn:
 class Request:
     """One request as the server understood it.
 
-    ``turn`` is the number of assistant messages it carries, ``tools`` the names of the tools offered.
+    ``turn`` is the number of assistant messages it carries, ``prompt`` the text of the last user message that has
+    text, ``tools`` the names of the tools offered.
     """
 
     path: str
@@ -117,8 +118,20 @@ class Request:
     model: str
     streamed: bool
     turn: int
+    prompt: str
     messages: int
     tools: tuple[str, ...]
+
+
+def prompt_of(messages: Sequence[Mapping[str, Any]]) -> str:
+    """The text of the last user message that has text, whether a string or text blocks; ``""`` if none has."""
+    for message in reversed(messages):
+        content = message.get("content") or ""
+        blocks = [{"text": content}] if isinstance(content, str) else content
+        text = "".join(block.get("text") or "" for block in blocks)
+        if message["role"] == "user" and text:
+            return text
+    return ""
 
 
 Script = Sequence[Turn] | Callable[[Request], Turn]
