@@ -15,7 +15,7 @@ help:
 	@echo "make test         everything CI checks: lint, types, wheel, tests (PYTEST_ARGS=... is passed on)"
 	@echo "make test-fast    the tests alone, without the slow ones"
 	@echo "make lint         ruff: style and formatting     make format     apply what ruff can"
-	@echo "make types        mypy, and the completeness of the public types"
+	@echo "make types        mypy, strictly, on everything that is Python"
 	@echo "make docs-test    every snippet of the documentation and every example"
 	@echo "make build        sdist and wheel into dist/     make wheel-test the built wheel, in an empty environment"
 	@echo "make bench        the benchmarks                 make clean      remove all that the above made"
@@ -77,7 +77,6 @@ format: $(VENV)/.dev
 .PHONY: types
 types: $(VENV)/.dev
 	$(BIN)/mypy $(TYPED)
-	$(BIN)/python scripts/verify_types.py
 
 .PHONY: build
 build: $(VENV)/.dev
