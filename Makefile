@@ -20,7 +20,7 @@ help:
 	@echo "make build        sdist and wheel into dist/     make wheel-test the built wheel, in an empty environment"
 	@echo "make bench        the benchmarks                 make clean      remove all that the above made"
 
-# ---- environment: made once, brought up to date when pyproject.toml changes
+# ---- environment: made once, brought up to date when pyproject.toml changes; `make clean` first to change Python
 
 $(VENV)/.made: pyproject.toml scripts/find-python.sh
 	python=$$(PYTHON='$(PYTHON)' scripts/find-python.sh) && "$$python" -m venv $(VENV)

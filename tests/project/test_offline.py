@@ -86,6 +86,11 @@ async def test_blocking_the_loop_inside_the_package_is_caught() -> None:
     await asyncio.to_thread(exec, blocking, {"time": time})
 
 
+async def test_the_shipped_doubles_may_block() -> None:
+    """A scripted model stands for somebody else's code, which may well block."""
+    exec(compile("time.sleep(0.001)", str(Path(IN_PACKAGE).parent / "testing" / "example.py"), "exec"))
+
+
 async def test_a_short_lock_is_no_blocking() -> None:
     """Locks guard a few instructions; whether one is contended is chance."""
     exec(compile("with lock: lock2.acquire(timeout=0.001)", IN_PACKAGE, "exec"), _two_locks())
