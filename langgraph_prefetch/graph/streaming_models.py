@@ -98,6 +98,12 @@ STREAMED_EQUALS_INVOKED: Mapping[str, StreamedMessage] = MappingProxyType(
             untested=_OPENAI_UNTESTED,
             untested_models=re.compile(r"codex|-pro\b|-sol\b|audio|search|^gpt-(?:[6-9]|\d\d)", re.IGNORECASE),
         ),
+        "langgraph_prefetch.testing.models.ScriptedChatModel": StreamedMessage(
+            differs=frozenset(),
+            metadata=frozenset(),
+            reason="Equal: its plain message is its stream, joined.",
+            partial_calls=False,
+        ),
         "langchain.chat_models.anthropic.ChatAnthropic": StreamedMessage(
             differs=frozenset({"content", "usage_metadata"}),
             metadata=frozenset(
@@ -130,7 +136,7 @@ STREAMED_EQUALS_INVOKED: Mapping[str, StreamedMessage] = MappingProxyType(
 def auto_streams(
     serialized: Mapping[str, Any] | None, invocation: Mapping[str, Any], *, undoes_partial_calls: bool = False
 ) -> bool:
-    """Whether ``force_streaming="auto"`` may make this call stream.
+    """Whether ``force_streaming="auto"`` may make this call stream; :func:`why_not_auto` says why not.
 
     ``serialized`` and ``invocation`` are what ``on_chat_model_start`` is given (the latter as ``invocation_params``).
     Where tools are bound, the caller must say with ``undoes_partial_calls`` that it applies
@@ -138,20 +144,51 @@ def auto_streams(
     call's arguments would run a tool which the bare graph does not run. Unknown classes, subclasses included, are not
     made to stream. Never raises on missing or odd fields.
     """
+    return why_not_auto(serialized, invocation, undoes_partial_calls=undoes_partial_calls) is None
+
+
+def why_not_auto(
+    serialized: Mapping[str, Any] | None, invocation: Mapping[str, Any], *, undoes_partial_calls: bool = False
+) -> str | None:
+    """Why ``auto`` leaves this call as it is, in a sentence for people; ``None`` where it may stream."""
     settings = {**_mapping((serialized or {}).get("kwargs")), **invocation}
-    row = STREAMED_EQUALS_INVOKED.get(_class_path(serialized))
+    path = _class_path(serialized)
+    row = STREAMED_EQUALS_INVOKED.get(path)
+    if row is None:
+        return f"{path or 'A model of unknown class'}: streamed and plain messages were not compared."
+    if not row.equal:
+        return row.reason
+    return _why_not_settings(row, settings) or _why_not_tools(row, settings, undoes_partial_calls=undoes_partial_calls)
+
+
+def _why_not_settings(row: StreamedMessage, settings: Mapping[str, Any]) -> str | None:
+    if settings.get("disable_streaming") is True:
+        return "The model has disable_streaming=True."
+    for name, value in row.needs.items():
+        if settings.get(name) != value:
+            return f"Messages are equal only with {name}={value!r}."
+    untested = sorted(name for name in row.untested if settings.get(name))
+    if settings.get("n") not in (None, 1):
+        untested.append("n")
+    if untested:
+        return f"Streamed and plain messages were not compared with {', '.join(untested)} set."
+    for model in (settings.get(key) for key in ("model", "model_name", "deployment_name")):
+        if row.untested_models and isinstance(model, str) and row.untested_models.search(model):
+            return f"Streamed and plain messages of {model} were not compared."
+    return None
+
+
+def _why_not_tools(row: StreamedMessage, settings: Mapping[str, Any], *, undoes_partial_calls: bool) -> str | None:
     tools = settings.get("tools")
-    if row is None or not row.equal or _streaming_is_off(settings):
-        return False
-    if tools and ((row.partial_calls and not undoes_partial_calls) or not _only_functions(tools)):
-        return False
-    if any(settings.get(name) != value for name, value in row.needs.items()):
-        return False
-    if any(settings.get(name) for name in row.untested) or settings.get("n") not in (None, 1):
-        return False
-    models = (settings.get(name) for name in ("model", "model_name", "deployment_name"))
-    pattern = row.untested_models
-    return pattern is None or not any(pattern.search(model) for model in models if isinstance(model, str))
+    if not tools:
+        return None
+    if settings.get("disable_streaming") == "tool_calling":
+        return 'The model has disable_streaming="tool_calling".'
+    if row.partial_calls and not undoes_partial_calls:
+        return "A call cut off by the token limit would look valid when streamed."
+    if not isinstance(tools, list | tuple) or any(_mapping(tool).get("type") != "function" for tool in tools):
+        return "Streamed and plain messages were not compared with a provider's built-in tools."
+    return None
 
 
 def _class_path(serialized: Mapping[str, Any] | None) -> str:
@@ -161,17 +198,6 @@ def _class_path(serialized: Mapping[str, Any] | None) -> str:
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _streaming_is_off(settings: Mapping[str, Any]) -> bool:
-    """The user's or the model's own word against streaming, which LangChain obeys before it looks at handlers."""
-    off = settings.get("disable_streaming")
-    return off is True or (off == "tool_calling" and bool(settings.get("tools")))
-
-
-def _only_functions(tools: object) -> bool:
-    """Built-in tools of a provider take another route than functions do."""
-    return isinstance(tools, list | tuple) and all(_mapping(tool).get("type") == "function" for tool in tools)
 
 
 def undo_partial_calls(message: AIMessage, arguments: Mapping[str, str]) -> tuple[str, ...]:

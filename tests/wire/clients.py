@@ -46,7 +46,8 @@ def azure(url: str, **settings: Any) -> AzureChatOpenAI:
 
 
 def anthropic(url: str, **settings: Any) -> ChatAnthropic:
-    return ChatAnthropic(base_url=url, api_key=KEY, model="claude-scripted", max_retries=0, **settings)
+    defaults = {"model": "claude-scripted", "api_key": KEY, "max_retries": 0}
+    return ChatAnthropic(base_url=url, **{**defaults, **settings})
 
 
 def anthropic_thinking(url: str) -> ChatAnthropic:

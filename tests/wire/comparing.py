@@ -32,6 +32,7 @@ TEXT_CALL = Turn(text=words("Let me look. "), calls=(_search('naïve "quoted"\nl
 PARALLEL = Turn(text=words("Both. "), calls=(_search("alpha"), _search("beta")))
 THOUGHT_TEXT = Turn(reasoning=THOUGHT, text=words("Paris. "))
 THOUGHT_CALL = Turn(reasoning=THOUGHT, text=words("Let me look. "), calls=(_search("alpha"),))
+WORDLESS = Turn(signed_only=True, text=words("Let me look. "), calls=(_search("alpha"),))
 REDACTED = Turn(reasoning=THOUGHT, redacted=b"\x00\xffopaque", text=words("Paris. "))
 LENGTH = Turn(text=words("Paris is "), stop=Stop.LENGTH)
 CUT_CALL = Turn(calls=(_search("whole"), ScriptedCall("search", ('{"query": "capital of ', "Fra"))), stop=Stop.LENGTH)
@@ -44,6 +45,7 @@ TURNS: Mapping[str, Turn] = {
     "parallel calls": PARALLEL,
     "thought and text": THOUGHT_TEXT,
     "thought, text and call": THOUGHT_CALL,
+    "wordless thought": WORDLESS,
     "redacted thought": REDACTED,
     "length": LENGTH,
     "cut call": CUT_CALL,
@@ -94,7 +96,7 @@ def _possible(turn: Turn, client: Client, *, tools: bool) -> bool:
     """A model calls offered tools only, and thinks when allowed to; only OpenAI's whole answers hold unclosed JSON."""
     if turn is CUT_CALL and client.wire is not OpenAIWire:
         return False
-    return (tools or not turn.calls) and (client.thinks or not turn.reasoning)
+    return (tools or not turn.calls) and (client.thinks or not turn.thinks)
 
 
 async def outcomes(client: Client) -> tuple[Outcome, ...]:

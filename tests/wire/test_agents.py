@@ -1,5 +1,6 @@
 """A whole agent under plain ``invoke`` and ``ainvoke``, bare and with a listener at the end of the call's handlers."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from langchain_core.messages import BaseMessage
 from langgraph_prefetch.graph.streaming_models import STREAMED_EQUALS_INVOKED
 from langgraph_prefetch.testing.wire import Turn, words
 from tests.wire.clients import ANTHROPIC_THINKING, AZURE, BEDROCK, OPENAI, Client
-from tests.wire.comparing import CUT_CALL, METADATA, PARALLEL, THOUGHT, THOUGHT_CALL, search
+from tests.wire.comparing import CUT_CALL, METADATA, PARALLEL, THOUGHT, THOUGHT_CALL, WORDLESS, search
 from tests.wire.listening import Listener
 
 DONE = Turn(reasoning=THOUGHT, text=words("It is done. "))
@@ -52,13 +53,21 @@ async def test_agent_with_a_listener(client: Client, style: str) -> None:
 
 @each_style
 @each_client
-async def test_requests_stay_valid_after_streamed_turns(client: Client, style: str) -> None:
+@pytest.mark.parametrize(
+    "thought_turns",
+    [SCRIPT, (WORDLESS, DONE), (replace(THOUGHT_CALL, redacted=b"\x00\xffopaque"), DONE)],
+    ids=["thought", "wordless", "redacted"],
+)
+async def test_requests_stay_valid_after_streamed_turns(
+    client: Client, style: str, thought_turns: tuple[Turn, ...]
+) -> None:
     """What the provider is sent back in the next turn, thinking with its signature included, equals the bare run's."""
-    with client.wire(SCRIPT) as server:
+    with client.wire(thought_turns) as server:
         model = client.build(server.url)
         await run(model, style)
         await run(model, style, Listener())
-    bare, heard = server.requests[:3], server.requests[3:]
+    half = len(server.requests) // 2
+    bare, heard = server.requests[:half], server.requests[half:]
     assert [request.body["messages"] for request in heard] == [request.body["messages"] for request in bare]
 
 

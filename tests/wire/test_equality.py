@@ -1,8 +1,13 @@
 """The evidence behind ``STREAMED_EQUALS_INVOKED``: real client classes, the same script plain and streamed."""
 
+from typing import Any, get_args
+
 import pytest
+from langchain_core.load import dumpd
 
 from langgraph_prefetch.graph.streaming_models import STREAMED_EQUALS_INVOKED
+from langgraph_prefetch.testing import models
+from langgraph_prefetch.testing.models import ReasoningShape, ScriptedChatModel
 from langgraph_prefetch.testing.wire import OpenAIWire
 from tests.wire.clients import ANTHROPIC_THINKING, BEDROCK, CLIENTS, OPENAI, Client, openai
 from tests.wire.comparing import CUT_CALL, TEXT, TURNS, Outcome, search
@@ -13,7 +18,8 @@ each_client = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: clie
 
 def test_table_lists_exactly_the_tested_classes() -> None:
     """A class in the table that no test compares is a guess, and a compared class must not be missing from it."""
-    assert {client.class_path for client in CLIENTS} == set(STREAMED_EQUALS_INVOKED)
+    scripted = dumpd(ScriptedChatModel(script=[]))["id"]
+    assert {client.class_path for client in CLIENTS} | {".".join(scripted)} == set(STREAMED_EQUALS_INVOKED)
 
 
 @each_client
@@ -77,6 +83,20 @@ def test_cut_call_runs_only_when_not_undone(undo: bool) -> None:
     assert [call["args"] for call in bare.invalid_tool_calls] == ['{"query": "capital of Fra']
     assert (streamed.tool_calls == bare.tool_calls) is undo
     assert (streamed.invalid_tool_calls == bare.invalid_tool_calls) is undo
+
+
+@pytest.mark.parametrize("shape", get_args(ReasoningShape))
+async def test_scripted_model_is_equal(shape: ReasoningShape) -> None:
+    """The test model that users get is made to stream too, whichever shape its thinking has."""
+    calls = [{"name": "search", "args": {"query": query}} for query in ("alpha", "beta")]
+    script = [models.Turn(reasoning="I should search. ", text="Both. ", calls=calls)]
+    model = ScriptedChatModel(script=script, reasoning_as=shape).bind_tools([search])
+    listener = Listener()
+    config: Any = {"callbacks": [listener]}
+    invoked = Outcome("", True, "invoke", model.invoke("q"), model.invoke("q", config), listener.heard)
+    awaited = Outcome("", True, "ainvoke", await model.ainvoke("q"), await model.ainvoke("q", config), listener.heard)
+    assert [outcome.fields | outcome.metadata for outcome in (invoked, awaited)] == [frozenset(), frozenset()]
+    assert 0 < invoked.heard < awaited.heard
 
 
 def test_openai_needs_stream_usage() -> None:

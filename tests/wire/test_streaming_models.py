@@ -12,7 +12,12 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from langchain_openai import ChatOpenAI
 from pydantic import BaseModel
 
-from langgraph_prefetch.graph.streaming_models import STREAMED_EQUALS_INVOKED, auto_streams, undo_partial_calls
+from langgraph_prefetch.graph.streaming_models import (
+    STREAMED_EQUALS_INVOKED,
+    auto_streams,
+    undo_partial_calls,
+    why_not_auto,
+)
 from langgraph_prefetch.testing.wire import BedrockWire, OpenAIWire
 from tests.wire.clients import ANTHROPIC, BEDROCK, KEY, anthropic, azure, bedrock, openai
 from tests.wire.comparing import TEXT, TEXT_CALL, search
@@ -165,6 +170,33 @@ def test_odd_serialisations_stay_off(serialized: Any) -> None:
     """A model that does not say what it is stays idle, and nothing is raised into the run."""
     assert not auto_streams(serialized, {}, undoes_partial_calls=True)
     assert not auto_streams(serialized, {"tools": 3, "model": 5}, undoes_partial_calls=True)
+
+
+def test_reason_names_what_is_in_the_way() -> None:
+    """A model that stays idle says why once, so the user can change it or decide to force streaming."""
+    reasons = [
+        why_not_auto(*seen(model, **bound))
+        for model, bound in (
+            (at_openai(logprobs=True, n=2), {}),
+            (at_openai(stream_usage=False), {}),
+            (at_openai(model="gpt-6"), {}),
+            (at_openai(disable_streaming=True), {}),
+            (at_openai(), {"tools": [{"type": "web_search"}]}),
+            (bedrock("http://127.0.0.1:1"), {}),
+            (Own(model="gpt-4.1", api_key=KEY), {}),
+        )
+    ]
+    expected = [
+        "logprobs, n",
+        "stream_usage=True",
+        "gpt-6",
+        "disable_streaming",
+        "token limit",
+        "list of blocks",
+        "Own",
+    ]
+    assert [word for reason, word in zip(reasons, expected, strict=True) if word not in (reason or "")] == []
+    assert why_not_auto(*seen(at_openai())) is None
 
 
 def test_table_is_frozen_and_readable() -> None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from langgraph_prefetch.testing.wire.dialect import Dialect, Frame, Problem, Reply
+from langgraph_prefetch.testing.wire.dialect import RETRY_SOON, Dialect, Frame, Problem, Reply
 from langgraph_prefetch.testing.wire.script import Request, Stop, Turn, call_id, prompt_of
 from langgraph_prefetch.testing.wire.server import WireServer
 
@@ -124,7 +124,8 @@ class AnthropicMessages(Dialect):
     def problem(self, problem: Problem, message: str) -> Reply:
         """``{"type": "error", "error": {type, message}}``."""
         status, kind = _PROBLEM[problem]
-        return Reply(status, json.dumps({"type": "error", "error": {"type": kind, "message": message}}).encode())
+        error = {"type": "error", "error": {"type": kind, "message": message}}
+        return Reply(status, json.dumps(error).encode(), RETRY_SOON)
 
     def error_event(self, message: str) -> Frame:
         """``event: error``."""

@@ -37,6 +37,10 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
+# Both SDKs would otherwise sleep for half a second before their first retry.
+RETRY_SOON: Mapping[str, str] = {"retry-after-ms": "1"}
+
+
 class Dialect(ABC):
     """One provider's way to say a turn, whole and streamed. No I/O, no clock, no state."""
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from langgraph_prefetch.testing.wire.dialect import Dialect, Frame, Problem, Reply
+from langgraph_prefetch.testing.wire.dialect import RETRY_SOON, Dialect, Frame, Problem, Reply
 from langgraph_prefetch.testing.wire.script import Request, Stop, Turn, call_id, prompt_of
 from langgraph_prefetch.testing.wire.server import WireServer
 
@@ -127,9 +127,9 @@ class OpenAIChat(Dialect):
         yield Frame(b"data: [DONE]\n\n")
 
     def problem(self, problem: Problem, message: str) -> Reply:
-        """``{"error": {message, type, param, code}}``; ``x-should-retry`` is left to the client's own rule."""
+        """``{"error": {message, type, param, code}}``; whether to retry is left to the client's own rule."""
         status, kind, code = _PROBLEM[problem]
-        return Reply(status, json.dumps(_error(kind, code, message)).encode())
+        return Reply(status, json.dumps(_error(kind, code, message)).encode(), RETRY_SOON)
 
     def error_event(self, message: str) -> Frame:
         """An error object where a chunk is due."""

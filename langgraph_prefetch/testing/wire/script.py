@@ -137,19 +137,19 @@ def prompt_of(messages: Sequence[Mapping[str, Any]]) -> str:
 Script = Sequence[Turn] | Callable[[Request], Turn]
 
 
-class ScriptExhausted(LookupError):
+class ScriptExhaustedError(LookupError):
     """The conversation has more turns than the script; says how many of each."""
 
 
 def turn_of(script: Script, request: Request) -> Turn:
-    """The turn that answers ``request``; raises :class:`ScriptExhausted` past the end of a list.
+    """The turn that answers ``request``; raises :class:`ScriptExhaustedError` past the end of a list.
 
     It depends on the request alone, so concurrent conversations with one server do not disturb each other.
     """
     if callable(script):
         return script(request)
     if request.turn >= len(script):
-        raise ScriptExhausted(f"the script has {len(script)} turns, the request asks for turn {request.turn + 1}")
+        raise ScriptExhaustedError(f"the script has {len(script)} turns, the request asks for turn {request.turn + 1}")
     return script[request.turn]
 
 

@@ -16,7 +16,7 @@ from langgraph_prefetch.testing.wire.script import (
     ErrorEvent,
     Request,
     Script,
-    ScriptExhausted,
+    ScriptExhaustedError,
     Throttled,
     Turn,
     turn_of,
@@ -104,7 +104,7 @@ class WireServer:
         try:
             request = self.dialect.read(path, body)
             turn = None if request is None else self._turn(request)
-        except ScriptExhausted as error:
+        except ScriptExhaustedError as error:
             out.reply(self.dialect.problem(Problem.BAD_REQUEST, str(error)))
         except Exception as error:  # noqa: BLE001  the script is the caller's code, and runs on our thread
             with self._lock:
