@@ -51,12 +51,16 @@ class SearchCall:
         self._leading: Entry | None = None
         self._reason = ""
 
-    def answer(self) -> Output | None:
-        """The tool's output from a speculation; None: run the tool. Blocks while a matching retrieval is running."""
+    def answer(self, *, may_wait: bool = True) -> Output | None:
+        """The tool's output from a speculation; None: run the tool. Blocks while a matching retrieval is running.
+
+        Args:
+            may_wait: False on the thread of an event loop, which the retrieval itself may need to go on.
+        """
         decision = self._look_up()
         late = isinstance(decision, Wait)
         if isinstance(decision, Wait) and self._entry is not None:
-            self._entry.flight.wait(decision.seconds)
+            self._entry.flight.wait(decision.seconds if may_wait else 0)
         return self._served(late)
 
     async def aanswer(self) -> Output | None:

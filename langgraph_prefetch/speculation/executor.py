@@ -57,7 +57,7 @@ class Executor:
         return self._running
 
     def submit(self, flight: Flight, work: Work, lane: Hashable, policy: ToolPolicy) -> None:
-        """Queue one retrieval, whose end ``flight`` will tell, and return at once.
+        """Start one retrieval, or queue it where there is no room, and return at once; ``flight`` tells its end.
 
         Raises:
             SpeculationRejectedError: the queue is full, or the executor closed.
@@ -66,12 +66,14 @@ class Executor:
         with self._lock:
             if self._closed:
                 raise SpeculationRejectedError("closed")
-            if len(self._queue) >= self._limits.max_queued:
-                raise SpeculationRejectedError("queue full")
-            self._queue.append(job)
+            started = not self._queue and self._takes(job)
+            if not started:
+                if len(self._queue) >= self._limits.max_queued:
+                    raise SpeculationRejectedError("queue full")
+                self._queue.append(job)
         # A cancelled flight may end its coroutine and free its place; a thread can only be abandoned.
         flight.on_end(self._ended)
-        self._host.call(self._pump)
+        self._host.call((lambda: self._launch(job)) if started else self._pump)
 
     @contextmanager
     def real_call(self, lane: Hashable, policy: ToolPolicy) -> Iterator[None]:
@@ -130,32 +132,34 @@ class Executor:
             self._lanes[key] = lane
 
     def _pump(self) -> None:
-        """Start what may start. Runs on the loop."""
-        loop = self._host.loop
-        for job in self._take():
-            job.flight.start()
-            job.task = loop.create_task(self._fly(job))
-        if any(job.policy.max_per_second is not None for job in self._queue):
-            loop.call_later(RATE_CHECK_SECONDS, self._pump)
-
-    def _take(self) -> list[_Job]:
-        taken: list[_Job] = []
+        """Start what may start of the queue. Runs on the loop."""
         with self._lock:
-            kept: deque[_Job] = deque()
-            while self._queue:
-                job = self._queue.popleft()
-                if job.flight.state is not FlightState.QUEUED:
-                    continue
-                lane = self._lane(job.lane, job.policy)
-                if self._running < self._limits.max_running and lanes.may_speculate(lane, job.policy):
-                    self._lanes[job.lane] = lanes.speculation_started(lane)
-                    self._running += 1
-                    self._jobs.add(job)
-                    taken.append(job)
-                else:
-                    kept.append(job)
-            self._queue = kept
-        return taken
+            queued = [job for job in self._queue if job.flight.state is FlightState.QUEUED]
+            taken = [job for job in queued if self._takes(job)]
+            self._queue = deque(job for job in queued if job not in self._jobs)
+            held_by_rate = any(job.policy.max_per_second is not None for job in self._queue)
+        for job in taken:
+            self._launch(job)
+        if held_by_rate:
+            self._host.loop.call_later(RATE_CHECK_SECONDS, self._pump)
+
+    def _takes(self, job: _Job) -> bool:
+        """Give the job a place if there is one. The lock is held."""
+        lane = self._lane(job.lane, job.policy)
+        if self._running >= self._limits.max_running or not lanes.may_speculate(lane, job.policy):
+            return False
+        self._lanes[job.lane] = lanes.speculation_started(lane)
+        self._running += 1
+        self._jobs.add(job)
+        job.flight.start()
+        return True
+
+    def _launch(self, job: _Job) -> None:
+        """Let a job that has a place run. Runs on the loop."""
+        if job.flight.state is FlightState.RUNNING:
+            job.task = self._host.loop.create_task(self._fly(job))
+        else:  # given up in the meantime
+            self._free(job)
 
     def _sweep(self) -> None:
         """Cancel the tasks of cancelled flights and forget queued ones. Runs on the loop."""

@@ -1,0 +1,67 @@
+"""What a compiled graph holds: its tool nodes, and the approvals before its tools. Reads, changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from langchain_core.tools import BaseTool
+from langgraph.prebuilt import ToolNode
+from langgraph.pregel import Pregel
+
+from langgraph_prefetch.graph.tools import injected_arguments
+
+
+def tool_nodes(
+    graph: Pregel[Any, Any, Any, Any], skip: type[Any]
+) -> Iterator[tuple[Pregel[Any, Any, Any, Any], str, ToolNode]]:
+    """Every tool node of a graph and its subgraphs (but for those of class ``skip``): its graph, its name, the node."""
+    for name, node in graph.nodes.items():
+        if isinstance(node.bound, ToolNode):
+            yield graph, name, node.bound
+        elif isinstance(node.bound, Pregel) and not isinstance(node.bound, skip):
+            yield from tool_nodes(node.bound, skip)
+
+
+def approval_before(graph: Pregel[Any, Any, Any, Any], tool_node: str, tool: str) -> str | None:
+    """Where a person is asked before ``tool`` runs, as far as that can be seen; None if nowhere."""
+    for setting in ("interrupt_before_nodes", "interrupt_after_nodes"):
+        names = getattr(graph, setting)
+        if names == "*" or (setting == "interrupt_before_nodes" and tool_node in names):
+            return f"the graph is interrupted before node {tool_node!r} ({setting.removesuffix('_nodes')})"
+        if setting == "interrupt_after_nodes" and any(name in names for name in _before(graph, tool_node)):
+            return f"the graph is interrupted before node {tool_node!r} (interrupt_after)"
+    for name, node in graph.nodes.items():
+        asked = _asked_by(node.bound)
+        if tool in asked:
+            return f"{name.split('.')[0]} asks for approval of {tool!r}"
+    return None
+
+
+def _before(graph: Pregel[Any, Any, Any, Any], node: str) -> set[str]:
+    drawn = graph.get_graph()
+    return {edge.source for edge in drawn.edges if edge.target == node}
+
+
+def _asked_by(bound: Any) -> Mapping[str, Any]:
+    """The ``interrupt_on`` table of a human-in-the-loop middleware whose hook this node runs."""
+    for attribute in ("func", "afunc"):
+        owner = getattr(getattr(bound, attribute, None), "__self__", None)
+        table = getattr(owner, "interrupt_on", None)
+        if isinstance(table, Mapping):
+            return table
+    return {}
+
+
+def refusal_of(tool: BaseTool, *, reads_runtime: bool) -> str | None:
+    """Why ``tool`` itself can never run early; None if nothing speaks against it."""
+    for name, kind in injected_arguments(tool).items():
+        if kind == "runtime":
+            if not reads_runtime:
+                return (
+                    f"its argument {name!r} is a ToolRuntime, which gives it the graph's state too; if context "
+                    "and config are all it reads, say so: ToolPolicy(name=…, reads_runtime=True)"
+                )
+        else:
+            return f"its argument {name!r} is injected ({kind}) and not known before the call"
+    return None

@@ -1,0 +1,226 @@
+"""A LangChain tool as the machine sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import typing
+import uuid
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from langchain_core.messages import ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool, InjectedToolArg, InjectedToolCallId
+from langgraph.prebuilt import InjectedState, InjectedStore, ToolRuntime
+from langsmith import tracing_context
+from pydantic import BaseModel
+
+from langgraph_prefetch.config import ToolPolicy
+from langgraph_prefetch.errors import PrefetchError
+from langgraph_prefetch.graph.caller import GraphCaller, speculative_context
+from langgraph_prefetch.keys import Same
+from langgraph_prefetch.ports import Caller, Work
+from langgraph_prefetch.values import Output
+
+QUERY_NAMES = ("query", "q", "search_query", "question", "input", "text", "keywords", "search", "entity", "title")
+
+_INJECTED = (InjectedState, InjectedStore, InjectedToolCallId, InjectedToolArg)
+
+
+class NotServableError(PrefetchError):
+    """The tool gave back something that no other call may be answered with."""
+
+
+class LangChainTool:
+    """A :class:`~langgraph_prefetch.ports.SearchTool` over a ``BaseTool``.
+
+    Args:
+        tool: the tool the graph runs.
+        policy: what may be done early with it.
+        traced: leave LangSmith tracing on inside speculations.
+        refuse: told why the tool turned out not to be servable.
+    """
+
+    def __init__(
+        self, tool: BaseTool, policy: ToolPolicy, *, traced: bool = False, refuse: Callable[[str, str], None]
+    ) -> None:
+        self.tool, self._policy, self._traced, self._refuse = tool, policy, traced, refuse
+        self._injected = injected_arguments(tool)
+        self._query_argument = policy.query_argument or query_argument(tool, policy.fixed_arguments)
+        self._defaults = schema_defaults(tool)
+
+    @property
+    def policy(self) -> ToolPolicy:
+        """What may be done early with it."""
+        return self._policy
+
+    @property
+    def identity(self) -> Hashable:
+        """The declared identity, else this very tool object."""
+        return Same(self.tool) if self._policy.identity is None else (self._policy.name, self._policy.identity)
+
+    def arguments_for(self, query: str) -> Mapping[str, Any] | None:
+        """``query`` under the query argument, with the policy's fixed arguments."""
+        if self._query_argument is None:
+            return None
+        return {**self._policy.fixed_arguments, self._query_argument: query}
+
+    def complete(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The model's arguments with schema defaults, without injected ones (a model cannot supply those)."""
+        return {
+            **self._defaults,
+            **{name: value for name, value in arguments.items() if name not in self._injected},
+        }
+
+    def prepare(self, arguments: Mapping[str, Any], caller: Caller) -> Work:
+        """A background run in a copy of the present context, with the user's configuration and none of the host's."""
+        graph_caller = caller if isinstance(caller, GraphCaller) else GraphCaller.ambient()
+        config = graph_caller.speculative_config()
+        context = speculative_context(config)
+        given = {name: value for name, value in arguments.items() if name not in self._injected}
+        call = {
+            "type": "tool_call",
+            "name": self.tool.name,
+            "id": f"speculation-{uuid.uuid4().hex}",
+            "args": {**given, **self._runtime_for(graph_caller, config)},
+        }
+        loop = graph_caller.loop or _running_loop()
+        if loop is None or not has_own_async(self.tool):
+            return Work(context=context, blocking=lambda: self._run(call, config))
+        return Work(context=context, coroutine=lambda: self._arun(call, config), loop=loop)
+
+    def _runtime_for(self, caller: GraphCaller, config: RunnableConfig) -> dict[str, Any]:
+        # Reached only with the user's word (ToolPolicy.reads_runtime) that context and config are all that is read.
+        runtime: ToolRuntime[Any, Any] = ToolRuntime(
+            state={},
+            context=caller.context,
+            config=config,
+            stream_writer=lambda _: None,
+            tool_call_id=None,
+            store=caller.runtime.store if caller.runtime is not None else None,
+        )
+        return dict.fromkeys(self._injected, runtime)
+
+    def _tracing(self) -> AbstractContextManager[Any]:
+        return nullcontext() if self._traced else tracing_context(enabled=False)
+
+    def _run(self, call: dict[str, Any], config: RunnableConfig) -> Output:
+        with self._tracing():
+            return self._output(call, self.tool.invoke(call, config))
+
+    async def _arun(self, call: dict[str, Any], config: RunnableConfig) -> Output:
+        with self._tracing():
+            return self._output(call, await self.tool.ainvoke(call, config))
+
+    def _output(self, call: dict[str, Any], result: Any) -> Output:
+        if not isinstance(result, ToolMessage) or result.tool_call_id != call["id"]:
+            reason = f"it returned a {type(result).__name__} of its own making, which may change the graph's state"
+            self._refuse(self.tool.name, reason)
+            raise NotServableError(reason)
+        if result.status == "error":
+            raise NotServableError("the tool reported an error")
+        return Output(result.content, result.artifact)
+
+
+def output_of(tool_name: str, call_id: str | None, message: Any) -> Output | None:
+    """What a real call gave, where another call could be answered with it; None for errors and commands."""
+    if not isinstance(message, ToolMessage) or message.status == "error":
+        return None
+    if message.tool_call_id != call_id or message.name != tool_name:
+        return None
+    return Output(message.content, message.artifact)
+
+
+def injected_arguments(tool: BaseTool) -> dict[str, str]:
+    """Arguments the model does not supply, by name, with what is injected (``state``, ``store``, ``runtime`` …)."""
+    found: dict[str, str] = {}
+    for name, annotation in _annotations(tool).items():
+        kind = _injection(annotation)
+        if kind is None and name == "runtime":
+            kind = "runtime"
+        if kind is not None:
+            found[name] = kind
+    return found
+
+
+def _annotations(tool: BaseTool) -> dict[str, Any]:
+    annotations: dict[str, Any] = {}
+    function = getattr(tool, "func", None) or getattr(tool, "coroutine", None) or tool._run
+    try:
+        annotations.update(typing.get_type_hints(function, include_extras=True))
+    except (NameError, TypeError):  # names that only exist for type checkers
+        annotations.update(inspect.get_annotations(function))
+    for name in ("return", "config", "run_manager", "callbacks"):
+        annotations.pop(name, None)
+    schema = tool.args_schema
+    if isinstance(schema, type) and issubclass(schema, BaseModel):
+        for name, field in schema.model_fields.items():
+            annotations[name] = field.annotation
+            if field.metadata:
+                annotations[name] = typing.Annotated[field.annotation, *field.metadata]
+    return annotations
+
+
+def _injection(annotation: Any) -> str | None:
+    for part in (annotation, *typing.get_args(annotation)):
+        origin = typing.get_origin(part) or part
+        kind = origin if isinstance(origin, type) else type(origin)
+        if issubclass(kind, ToolRuntime):
+            return "runtime"
+        if issubclass(kind, _INJECTED):
+            return {InjectedState: "state", InjectedStore: "store"}.get(kind, "injected argument")
+        if part is not annotation and (nested := _injection(part)) is not None:
+            return nested
+    return None
+
+
+def query_argument(tool: BaseTool, fixed: Mapping[str, Any]) -> str | None:
+    """The argument a guessed query fills; None where the schema asks for more than a guess can know."""
+    properties, required = _schema(tool)
+    open_arguments = [name for name in required if name not in fixed]
+    texts = [name for name, kind in properties.items() if kind in ("string", None) and name not in fixed]
+    if len(open_arguments) == 1:
+        return open_arguments[0] if open_arguments[0] in texts else None
+    if open_arguments:
+        return None
+    return next((name for name in QUERY_NAMES if name in texts), texts[0] if len(texts) == 1 else None)
+
+
+def _schema(tool: BaseTool) -> tuple[dict[str, str | None], list[str]]:
+    schema: Any = tool.tool_call_schema
+    body = schema if isinstance(schema, dict) else schema.model_json_schema()
+    properties = {name: part.get("type") for name, part in body.get("properties", {}).items()}
+    return properties, list(body.get("required", []))
+
+
+def schema_defaults(tool: BaseTool) -> dict[str, Any]:
+    """Defaults the tool's schema fills in, JSON values only; nothing where the schema is no pydantic model."""
+    schema = tool.args_schema
+    if not (isinstance(schema, type) and issubclass(schema, BaseModel)):
+        return {}
+    injected = injected_arguments(tool)
+    return {
+        name: field.default
+        for name, field in schema.model_fields.items()
+        if not field.is_required()
+        and field.default_factory is None
+        and name not in injected
+        and field.alias is None
+        and (field.default is None or type(field.default) in (bool, int, float, str))
+    }
+
+
+def has_own_async(tool: BaseTool) -> bool:
+    """True if the tool's async form is its own rather than its sync form on the loop's thread pool."""
+    if "coroutine" in type(tool).model_fields:
+        return getattr(tool, "coroutine", None) is not None
+    return type(tool)._arun is not BaseTool._arun
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

@@ -1,0 +1,228 @@
+"""Wrap a compiled graph so that it is listened to and answered, and nothing else about it changes."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from functools import cache
+from typing import Any, TypeVar, cast
+
+from langgraph.errors import GraphBubbleUp
+from langgraph.prebuilt import ToolNode
+from langgraph.pregel import Pregel
+
+from langgraph_prefetch.errors import AlreadyWrappedError, NotAGraphError, NoToolNodeError, UnknownToolError
+from langgraph_prefetch.graph.callback import Guard, StreamListener
+from langgraph_prefetch.graph.caller import ambient_config, user_configurable
+from langgraph_prefetch.graph.front import Named, Prefetcher
+from langgraph_prefetch.graph.serve import AnswerSeam, run_in
+from langgraph_prefetch.graph.survey import approval_before, tool_nodes
+from langgraph_prefetch.intent.cues import CueSet
+from langgraph_prefetch.prefetcher import Run
+
+Graph = TypeVar("Graph", bound=Pregel[Any, Any, Any, Any])
+AnyGraph = Pregel[Any, Any, Any, Any]
+
+
+def with_prefetch(graph: Graph, tools: Sequence[Named], *, cues: CueSet | None = None, **options: Any) -> Graph:
+    """The same graph, whose named tools are searched early.
+
+    Args:
+        graph: a compiled LangGraph graph that runs a ``ToolNode``, itself or in a subgraph. It is left as it is.
+        tools: names (or :class:`~langgraph_prefetch.config.ToolPolicy` objects) of the tools that may run early.
+            Naming a tool asserts that it only reads and that nobody has to approve its calls.
+        cues: the language of intent; the cues that come with the package if None.
+        options: see :class:`~langgraph_prefetch.config.PrefetchOptions`.
+
+    Returns:
+        An instance of a subclass of the graph's own class; its ``prefetch`` is the
+        :class:`~langgraph_prefetch.graph.front.Prefetcher` that reports, pauses and closes.
+
+    Raises:
+        NotAGraphError, NoToolNodeError, UnknownToolError, AlreadyWrappedError, UnknownOptionError,
+        ConfigurationError: the message says what to do.
+    """
+    if not isinstance(graph, Pregel):
+        raise NotAGraphError(graph)
+    if isinstance(graph, _Listening):
+        raise AlreadyWrappedError
+    prefetch = Prefetcher(tools, cues=cues, **options)
+    _admit_tools(graph, prefetch)
+    return cast("Graph", _listening(_answered(graph, AnswerSeam(prefetch)), prefetch))
+
+
+def _admit_tools(graph: AnyGraph, prefetch: Prefetcher) -> None:
+    found = list(tool_nodes(graph, skip=_Listening))
+    if not found:
+        raise NoToolNodeError(name for name in graph.nodes if not name.startswith("__"))
+    available = {tool for _, _, node in found for tool in node.tools_by_name}
+    for wanted in prefetch.policies:
+        if wanted not in available:
+            raise UnknownToolError(wanted, available)
+    for owner, name, node in found:
+        for tool_name, tool in node.tools_by_name.items():
+            if tool_name not in prefetch.policies:
+                continue
+            reason = approval_before(owner, name, tool_name)
+            if reason is not None:
+                prefetch.refuse(tool_name, reason)
+            else:
+                prefetch.admit(tool)
+
+
+def _answered(graph: AnyGraph, seam: AnswerSeam) -> AnyGraph:
+    """A copy of the graph whose tool nodes, at any depth, answer through ``seam``."""
+    nodes = {}
+    for name, node in graph.nodes.items():
+        if isinstance(node.bound, ToolNode):
+            node = node.copy({"bound": answering(node.bound, seam)})
+        elif isinstance(node.bound, Pregel) and not isinstance(node.bound, _Listening):
+            inner = _answered(node.bound, seam)
+            node = node.copy({"bound": inner, "subgraphs": [inner]})
+        nodes[name] = node
+    # Not graph.copy(): the host's own drops what its constructor does not take (output mappers, for one).
+    new = copy.copy(graph)
+    new.nodes = nodes
+    return new
+
+
+def answering(node: ToolNode, seam: AnswerSeam) -> ToolNode:
+    """A copy of a tool node that answers through ``seam``, innermost: the user's own wrappers run on every call."""
+    new = copy.copy(node)
+    outer, aouter = node._wrap_tool_call, node._awrap_tool_call
+    if outer is None:
+        new._wrap_tool_call = seam.sync
+    else:
+        new._wrap_tool_call = lambda request, execute: outer(request, lambda inner: seam.sync(inner, execute))
+    if aouter is not None:
+        new._awrap_tool_call = lambda request, execute: aouter(request, lambda inner: seam.awaited(inner, execute))
+    elif outer is None:
+        new._awrap_tool_call = seam.awaited
+    # A copied RunnableCallable still holds the bound methods of the node it was copied from.
+    new.func = _noting_interrupts(new._func, seam)
+    new.afunc = _anoting_interrupts(new._afunc, seam)
+    return new
+
+
+def _noting_interrupts(func: Callable[..., Any], seam: AnswerSeam) -> Callable[..., Any]:
+    def run(state: Any, config: Any, runtime: Any) -> Any:
+        with _Noting(seam, config):
+            return func(state, config, runtime)
+
+    return run
+
+
+def _anoting_interrupts(func: Callable[..., Any], seam: AnswerSeam) -> Callable[..., Any]:
+    async def run(state: Any, config: Any, runtime: Any) -> Any:
+        with _Noting(seam, config):
+            return await func(state, config, runtime)
+
+    return run
+
+
+class _Noting:
+    """Around one execution of a tool node: tells the run whether it was interrupted, and so will come again."""
+
+    __slots__ = ("_config", "_seam")
+
+    def __init__(self, seam: AnswerSeam, config: Mapping[str, Any]) -> None:
+        self._seam, self._config = seam, config
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        with Guard(self._seam.engine, "node end"):
+            run = run_in(self._seam.engine, self._config.get("callbacks"))
+            if run is not None:
+                run.node_ended(interrupted=isinstance(error, GraphBubbleUp))
+
+
+class _Listening:
+    """What the wrapped graph's class adds to the graph's own."""
+
+    prefetch: Prefetcher
+
+    def stream(self, input: Any, config: Any = None, **kwargs: Any) -> Iterator[Any]:  # noqa: A002 - the host's name
+        with _Heard(self, config, kwargs, None) as heard:
+            yield from super().stream(input, heard, **kwargs)  # type: ignore[misc]
+
+    async def astream(
+        self,
+        input: Any,  # noqa: A002 - the host's name
+        config: Any = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[Any]:
+        with _Heard(self, config, kwargs, asyncio.get_running_loop()) as heard:
+            async with aclosing(super().astream(input, heard, **kwargs)) as parts:  # type: ignore[misc]
+                async for part in parts:
+                    yield part
+
+    def copy(self, update: dict[str, Any] | None = None) -> Any:
+        return _listening(_bare(self).copy(update), self.prefetch)
+
+
+@cache
+def _listening_class(of: type[AnyGraph]) -> type[AnyGraph]:
+    return type(of.__name__, (_Listening, of), {"__module__": of.__module__, "__qualname__": of.__qualname__})
+
+
+def _listening(graph: AnyGraph, prefetch: Prefetcher) -> AnyGraph:
+    return _with_class(_listening_class(type(graph)), {**graph.__dict__, "prefetch": prefetch})
+
+
+def _bare(graph: Any) -> AnyGraph:
+    attributes = {name: value for name, value in graph.__dict__.items() if name != "prefetch"}
+    return _with_class(type(graph).__bases__[1], attributes)
+
+
+def _with_class(cls: type[AnyGraph], attributes: Mapping[str, Any]) -> AnyGraph:
+    # Past the constructor, which would set anew what the graph's compilation had set.
+    new = cls.__new__(cls)
+    new.__dict__.update(attributes)
+    return new
+
+
+class _Heard:
+    """One invocation of a wrapped graph: opens a run, puts the listener among the call's handlers, closes the run."""
+
+    __slots__ = ("_config", "_graph", "_loop", "_muted", "_run")
+
+    def __init__(
+        self, graph: Any, config: Any, kwargs: Mapping[str, Any], loop: asyncio.AbstractEventLoop | None
+    ) -> None:
+        self._graph, self._config, self._loop = graph, config, loop
+        self._muted = bool(kwargs.get("interrupt_before") or kwargs.get("interrupt_after"))
+        self._run: Run | None = None
+
+    def __enter__(self) -> Any:
+        prefetch: Prefetcher = self._graph.prefetch
+        if self._muted or not prefetch.enabled:
+            return self._config
+        in_force = [ambient_config(), self._graph.config, self._config]
+        configurable = {name: value for config in in_force for name, value in user_configurable(config).items()}
+        self._run = prefetch.open_run(configurable)
+        listener = StreamListener(prefetch, self._run, self._loop)
+        set_before = [config["callbacks"] for config in in_force if config and config.get("callbacks") is not None]
+        callbacks = with_listener(set_before[-1] if set_before else None, listener)
+        return {**(self._config or {}), "callbacks": callbacks}
+
+    def __exit__(self, *_: object) -> None:
+        if self._run is not None:
+            self._run.close()
+
+
+def with_listener(callbacks: Any, listener: StreamListener) -> Any:
+    """``callbacks`` (None, a list or a manager, left as it is) with ``listener`` last, in place of any outer one.
+
+    An outer wrapped graph's listener is taken out: the innermost wrapped graph answers for its own models.
+    """
+    if callbacks is None or isinstance(callbacks, list):
+        return [*(each for each in callbacks or () if not isinstance(each, StreamListener)), listener]
+    manager = callbacks.copy()
+    for handlers in (manager.handlers, manager.inheritable_handlers):
+        handlers[:] = [each for each in handlers if not isinstance(each, StreamListener)]
+    manager.add_handler(listener, inherit=True)
+    return manager
