@@ -206,6 +206,8 @@ def undo_partial_calls(message: AIMessage, arguments: Mapping[str, str]) -> tupl
     ``arguments`` maps call ids to the JSON text heard in the stream. LangChain completes cut JSON when it joins the
     chunks (``{"path": "/home/al`` becomes ``{"path": "/home/al"}``), so a graph would run a call that the model never
     finished. Returns the ids of the calls taken back; other calls, and calls not heard, stay untouched.
+
+    Only for messages that stream because the caller wanted it: where the bare graph streams too, it runs such calls.
     """
     undone = {call_id for call in message.tool_calls if (call_id := call["id"]) and _is_cut(arguments.get(call_id, ""))}
     if not undone:

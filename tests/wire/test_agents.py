@@ -83,3 +83,12 @@ async def test_cut_call_in_an_agent(client: Client, style: str, undo: bool) -> N
     assert "result for capital of Fra" not in [message.text for message in bare]
     assert ("result for capital of Fra" in [message.text for message in heard]) is not undo
     assert ([plain(message) for message in heard] == [plain(message) for message in bare]) is undo
+
+
+@pytest.mark.parametrize("client", [OPENAI, AZURE], ids=lambda client: client.name)
+def test_cut_call_in_a_graph_that_streams_anyway(client: Client) -> None:
+    """Why the undo is for forced streams only: with token streaming on, a bare agent runs the cut call itself."""
+    with client.wire([CUT_CALL, DONE]) as server:
+        agent: Any = create_agent(client.build(server.url), [search])
+        events = list(agent.stream({"messages": [("user", "go")]}, stream_mode="messages"))
+    assert "result for capital of Fra" in [message.text for message, _ in events]
