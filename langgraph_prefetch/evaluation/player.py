@@ -1,0 +1,97 @@
+"""Plays recorded runs to the real machine: reading, starting early, answering. Time is the running loop's."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph_prefetch.evaluation.arguments import arguments_of
+from langgraph_prefetch.evaluation.backend import RecordedCaller, ReplayTool
+from langgraph_prefetch.evaluation.callers import Member
+from langgraph_prefetch.evaluation.oracle import Oracle
+from langgraph_prefetch.evaluation.settings import ReplaySettings
+from langgraph_prefetch.evaluation.streams import ENDINGS, MESSAGES, pieces
+from langgraph_prefetch.evaluation.traces import Episode, RecordedStep
+from langgraph_prefetch.prefetcher import PrefetchEngine, Run
+from langgraph_prefetch.values import Output
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Player:
+    """Plays episodes to one engine.
+
+    Attributes:
+        tools: the search tools, by the recorded action's name.
+    """
+
+    engine: PrefetchEngine
+    oracle: Oracle
+    settings: ReplaySettings
+    tools: Mapping[str, ReplayTool]
+
+    async def play(self, episode: Episode, member: Member, *, after: float = 0.0) -> None:
+        """Play one episode as one run of ``member``, ``after`` so many seconds."""
+        await asyncio.sleep(after)
+        caller = RecordedCaller(member.configurable)
+        run = self.engine.open_run(member.configurable)
+        try:
+            for number, step in enumerate(episode.steps, start=1):
+                await self._step(run, number, step, episode, member, caller)
+        finally:
+            run.close()
+
+    async def _step(
+        self, run: Run, number: int, step: RecordedStep, episode: Episode, member: Member, caller: RecordedCaller
+    ) -> None:
+        tool = self.tools.get(step.action)
+        added = member.arguments if tool is not None else {}
+        arguments = {**arguments_of(step), **added}
+        # Further arguments can only be written as a structured call.
+        style = "tool_calls" if added else episode.style
+        call_id = f"call-{number}"
+        a_token = 1 / self.settings.tokens_per_second
+        run.begin_step(number, episode.question)
+        for delta in pieces(step, arguments, style, call_id):
+            await asyncio.sleep(a_token)
+            run.hear(number, (delta,), lambda: caller)
+        await asyncio.sleep(a_token)
+        run.end_step(number, lambda: caller)
+        await asyncio.sleep(self.settings.graph_step_seconds)
+        if tool is not None:
+            await self._search(run, tool, arguments, call_id, caller)
+        elif step.action not in MESSAGES | ENDINGS:
+            run.other_tool(step.action)
+            self.oracle.changed(owner_of(member.configurable))
+            run.other_tool(step.action)
+
+    async def _search(
+        self, run: Run, tool: ReplayTool, arguments: Mapping[str, Any], call_id: str, caller: RecordedCaller
+    ) -> None:
+        asked = tool.asked(arguments, caller)
+        since = self.oracle.version(asked.owner)
+        call = run.call(tool, arguments, call_id, caller)
+        output: Output | None = None
+        if call is not None:
+            output = await call.aanswer()
+            if output is None:
+                with call.running():
+                    output = await tool.search(arguments, caller)
+                call.ran(output)
+        if output is None:
+            output = await tool.search(arguments, caller)
+        self.oracle.check(asked, output.content, since=since)
+
+
+def owner_of(configurable: Mapping[str, Any]) -> str:
+    """Whose data a caller searches: the tenant's, or its own run's."""
+    return str(configurable["tenant"]) if "tenant" in configurable else f"run {configurable['run']}"
+
+
+async def play_all(player: Player, episode: Episode, members: tuple[Member, ...]) -> None:
+    """Play one episode for all ``members`` at once, each a fifth of a token's time behind the one before."""
+    behind = itertools.count()
+    late = 0.2 / player.settings.tokens_per_second
+    await asyncio.gather(*(player.play(episode, member, after=next(behind) * late) for member in members))

@@ -1,0 +1,103 @@
+"""Replay: recorded runs through the real reader, scheduler, executor, cache and answer, on virtual time.
+
+What is assumed, and what is not: the model writes one token at a steady rate, every search takes the same time, other
+tools take none, and the graph one short step. What is read, started, joined, cancelled and served is decided by the
+same objects that run in an agent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from langgraph_prefetch.config import ToolPolicy
+from langgraph_prefetch.errors import ConfigurationError
+from langgraph_prefetch.evaluation.arguments import arguments_of, query_argument, spoken_query
+from langgraph_prefetch.evaluation.backend import ReplayTool
+from langgraph_prefetch.evaluation.callers import alone, crowd
+from langgraph_prefetch.evaluation.measures import Answers, FileMeasures, measures
+from langgraph_prefetch.evaluation.oracle import Oracle
+from langgraph_prefetch.evaluation.player import Player, owner_of, play_all
+from langgraph_prefetch.evaluation.settings import ReplaySettings
+from langgraph_prefetch.evaluation.traces import Recording
+from langgraph_prefetch.evaluation.virtual_time import run_virtually
+from langgraph_prefetch.ports import EventSink
+from langgraph_prefetch.prefetcher import PrefetchEngine
+from langgraph_prefetch.prefetcher.engine import OFF_SWITCH
+from langgraph_prefetch.speculation.loops import GivenLoop
+from langgraph_prefetch.speculation.shared import Shared
+
+_SETTLING_SECONDS = 1.0
+
+
+def replay(
+    recording: Recording,
+    settings: ReplaySettings,
+    *,
+    sink: EventSink | None = None,
+    on_episode: Callable[[], None] = lambda: None,
+) -> FileMeasures:
+    """Replay every episode of a recording, one after the other, each in a scope of its own.
+
+    Args:
+        recording: what was recorded.
+        settings: the assumptions.
+        sink: receives every event of the machine as well.
+        on_episode: called after each episode.
+
+    Raises:
+        ConfigurationError: the environment switches prefetch off.
+    """
+    return run_virtually(lambda: _replay(recording, settings, sink, on_episode))
+
+
+async def _replay(
+    recording: Recording, settings: ReplaySettings, sink: EventSink | None, on_episode: Callable[[], None]
+) -> FileMeasures:
+    loop = asyncio.get_running_loop()
+    shared = Shared.made(GivenLoop(loop), clock=loop.time)
+    engine = PrefetchEngine(settings.options(), shared=shared, sealed=settings.sealed)
+    if not engine.enabled:
+        raise ConfigurationError(f"{OFF_SWITCH} is off in this environment, so there is nothing to measure")
+    answers, oracle = Answers(), Oracle()
+    engine.subscribe(answers)
+    if sink is not None:
+        engine.subscribe(sink)
+    tools = {name: _tool(name, recording, settings, oracle) for name in settings.tools}
+    engine.tools.update(tools)
+    player = Player(engine=engine, oracle=oracle, settings=settings, tools=tools)
+    everybody = crowd() if settings.inject_collisions else ()
+    for number, episode in enumerate(recording.episodes, start=1):
+        await play_all(player, episode, everybody or alone(number))
+        on_episode()
+    # In a shared scope results wait for a later run until they are too old.
+    await asyncio.sleep(engine.options.max_age_seconds + (settings.reuse_seconds or 0.0) + _SETTLING_SECONDS)
+    shared.cache.entries()
+    shared.executor.close()
+    return measures(
+        recording.file,
+        engine.report(),
+        answers.events,
+        episodes=len(recording.episodes),
+        skipped_lines=len(recording.malformed),
+        verbatim=_verbatim(recording, tools) * max(1, len(everybody)),
+        wrong=oracle.wrong,
+    )
+
+
+def _tool(name: str, recording: Recording, settings: ReplaySettings, oracle: Oracle) -> ReplayTool:
+    return ReplayTool(
+        policy=ToolPolicy(name=name, query_argument=query_argument(recording.episodes, name)),
+        oracle=oracle,
+        owner_of=owner_of,
+        latency_seconds=settings.latency_seconds,
+    )
+
+
+def _verbatim(recording: Recording, tools: dict[str, ReplayTool]) -> int:
+    """Search calls whose query stands in the thought of their step."""
+    found = 0
+    for step in (step for episode in recording.episodes for step in episode.steps if step.action in tools):
+        query = spoken_query(arguments_of(step), tools[step.action].policy.query_argument)
+        found += query is not None and query in step.thought
+    return found

@@ -1,0 +1,67 @@
+"""What a replay assumes about the model, the backend and the prefetcher."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from langgraph_prefetch.config import Budgets, PrefetchOptions
+from langgraph_prefetch.errors import ConfigurationError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplaySettings:
+    """The assumptions of a replay.
+
+    Attributes:
+        tools: the recorded actions that are search calls.
+        tokens_per_second: how fast the model writes; its first token comes after one token's time.
+        latency_seconds: how long every search takes.
+        graph_step_seconds: from the end of the model's message to the call of the tool.
+        sealed: start exact calls from closed arguments and textual actions; False leaves reasoning alone.
+        reuse_seconds: see :class:`~langgraph_prefetch.config.PrefetchOptions`.
+        max_guesses: guessed queries started during one step, at most.
+        threshold: P(search) from which a guess may start; None takes the default.
+        inject_collisions: run every episode as many callers at once whose calls look alike (see ``callers``).
+    """
+
+    tools: tuple[str, ...] = ("search",)
+    tokens_per_second: float = 50.0
+    latency_seconds: float = 0.5
+    graph_step_seconds: float = 0.002
+    sealed: bool = True
+    reuse_seconds: float | None = None
+    max_guesses: int = 3
+    threshold: float | None = None
+    inject_collisions: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.tools or not all(self.tools):
+            raise ConfigurationError("name at least one tool, and none with an empty name")
+        if not 0 < self.tokens_per_second < math.inf:
+            raise ConfigurationError(f"tokens_per_second must be above 0, not {self.tokens_per_second!r}")
+        for name in ("latency_seconds", "graph_step_seconds"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ConfigurationError(f"{name} must be at least 0, not {getattr(self, name)!r}")
+        self.options()  # checks the rest
+
+    def options(self) -> PrefetchOptions:
+        """The prefetcher's own options."""
+        if not self.inject_collisions:
+            return PrefetchOptions(
+                budgets=Budgets(guesses_per_step=self.max_guesses),
+                reuse_seconds=self.reuse_seconds,
+                threshold=self.threshold,
+            )
+        unlimited = 1_000_000_000  # so that no budget keeps two callers from meeting
+        return PrefetchOptions(
+            budgets=Budgets(
+                guesses_per_step=self.max_guesses,
+                per_run=unlimited,
+                per_scope_per_minute=unlimited,
+                per_process_per_minute=unlimited,
+            ),
+            reuse_seconds=self.reuse_seconds,
+            threshold=self.threshold,
+            scope=lambda configurable: configurable["tenant"],
+        )
