@@ -1,0 +1,135 @@
+"""``langgraph-prefetch replay``: what prefetch would have done for recorded runs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from langgraph_prefetch.cli.command import add_command
+from langgraph_prefetch.cli.progress import progress
+from langgraph_prefetch.errors import ConfigurationError
+from langgraph_prefetch.evaluation.measures import FileMeasures
+from langgraph_prefetch.evaluation.replay import replay
+from langgraph_prefetch.evaluation.settings import ReplaySettings
+from langgraph_prefetch.evaluation.table import main_table, time_tables
+from langgraph_prefetch.evaluation.traces import read_recording
+
+if TYPE_CHECKING:
+    from langgraph_prefetch.cli.command import Commands
+
+_DESCRIPTION = """\
+Play recorded agent runs to the real machine on virtual time, and say what it would have hidden.
+
+A file holds one episode a line, as JSON: {"style", "question", "steps": [{"thought", "action", "query"}, ...]} with
+style one of react_text, think_tags, tool_calls. The model is assumed to write one token (about four characters) at a
+steady rate, first the thought and then the action; every search takes the same time; other tools take none."""
+
+_EXAMPLES = """\
+  langgraph-prefetch replay runs.jsonl
+  langgraph-prefetch replay runs.jsonl --no-sealed --json figures.json
+  langgraph-prefetch replay *.jsonl --tokens-per-second 80 --latency 0.3 --reuse 60
+  langgraph-prefetch replay runs.jsonl --tool web_search --tool lookup_article"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    default = ReplaySettings()
+    parser = add_command(
+        commands,
+        "replay",
+        "measure on recorded agent runs",
+        _run,
+        description=_DESCRIPTION,
+        examples=_EXAMPLES,
+    )
+    add = parser.add_argument
+    add("files", nargs="+", metavar="FILE", help="recorded episodes, one a line")
+    add("--tool", action="append", metavar="NAME", help="a recorded action that is a search call (default: search)")
+    add("--tokens-per-second", type=float, default=default.tokens_per_second, metavar="N", help="default: %(default)g")
+    add(
+        "--latency",
+        type=float,
+        default=default.latency_seconds,
+        metavar="SECONDS",
+        help="of every search (default: %(default)g)",
+    )
+    add(
+        "--graph-step-seconds",
+        type=float,
+        default=default.graph_step_seconds,
+        metavar="SECONDS",
+        help="from the end of the model's message to the call (default: %(default)g)",
+    )
+    add("--no-sealed", action="store_true", help="reasoning alone: no start from closed arguments or textual actions")
+    add("--reuse", type=float, metavar="SECONDS", help="answer repeated equal calls of a run for so long")
+    add("--max-guesses", type=int, default=default.max_guesses, metavar="N", help="a step (default: %(default)d)")
+    add("--threshold", type=float, metavar="P", help="P(search) from which a guess may start (default: the package's)")
+    add(
+        "--inject-collisions",
+        action="store_true",
+        help="run every episode as many callers at once, in one scope, whose calls look alike: other users, k of other "
+        "types (1, True, 1.0, '1') and of equal hashes; wrong answers must stay 0",
+    )
+    add("--json", type=Path, metavar="OUT", help="write the figures there, as a list with an object for each file")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    settings = ReplaySettings(
+        tools=tuple(arguments.tool or ReplaySettings().tools),
+        tokens_per_second=arguments.tokens_per_second,
+        latency_seconds=arguments.latency,
+        graph_step_seconds=arguments.graph_step_seconds,
+        sealed=not arguments.no_sealed,
+        reuse_seconds=arguments.reuse,
+        max_guesses=arguments.max_guesses,
+        threshold=arguments.threshold,
+        inject_collisions=arguments.inject_collisions,
+    )
+    if arguments.json is not None:
+        _check_writable(arguments.json)
+    files = _measure(arguments.files, settings)
+    print(main_table(files))
+    for each in files:
+        print(f"\n{time_tables(each)}")
+    if arguments.json is not None:
+        _write(arguments.json, files)
+    return 0
+
+
+def _measure(paths: Sequence[str], settings: ReplaySettings) -> list[FileMeasures]:
+    recordings = [read_recording(path) for path in paths]
+    for recording in recordings:
+        for line in recording.malformed:
+            print(f"skipped {line}", file=sys.stderr)
+        if recording.malformed:
+            print(f"{recording.file}: lines skipped: {len(recording.malformed)}", file=sys.stderr)
+    total = sum(len(recording.episodes) for recording in recordings)
+    with progress("replaying", total) as on_episode:
+        return [replay(recording, settings, on_episode=on_episode) for recording in recordings]
+
+
+def _check_writable(out: Path) -> None:
+    """Before the work, so that it is not lost.
+
+    Raises:
+        ConfigurationError: nothing can be written there.
+    """
+    if out.is_dir():
+        raise ConfigurationError(f"cannot write {out}: it is a folder")
+    if not out.parent.is_dir():
+        raise ConfigurationError(f"cannot write {out}: there is no folder {out.parent}")
+    if not os.access(out if out.exists() else out.parent, os.W_OK):
+        raise ConfigurationError(f"cannot write {out}: permission denied")
+
+
+def _write(out: Path, files: Sequence[FileMeasures]) -> None:
+    text = json.dumps([each.as_json() for each in files], indent=2) + "\n"
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"cannot write {out}: {error.strerror or type(error).__name__}") from error
