@@ -59,8 +59,13 @@ class Grammar:
         lead: dropped in front of the object ("for", "information about").
         article: dropped in front of the object after ``lead``.
         tail: dropped behind the object (particles, "on Wikipedia").
-        cut: where an object ends although the sentence goes on ("then", "to see").
-        follow: lower-case words which show, behind "and" or "to", that a new clause starts there.
+        cut: where an object ends although the sentence goes on ("then", "which").
+        follow: verbs which show, behind "and" or "to", that a new clause starts there.
+        adverbs: dropped behind the object, where a clause ends after them ("next", "instead").
+        kinds: words that only say what kind of thing a name is ("movie", "song").
+        relative: words of ``cut`` that begin a description of the object.
+        vague: words that an object starts with when it names nothing ("it", "each").
+        abbreviations: words whose full stop ends no sentence.
     """
 
     order: Order = "verb_object"
@@ -68,6 +73,12 @@ class Grammar:
     article: tuple[str, ...] = ()
     tail: tuple[str, ...] = ()
     cut: tuple[str, ...] = ()
+    follow: tuple[str, ...] = ()
+    adverbs: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    relative: tuple[str, ...] = ()
+    vague: tuple[str, ...] = ()
+    abbreviations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

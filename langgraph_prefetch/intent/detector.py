@@ -1,95 +1,133 @@
 """P(search): is the model about to search, judged from the clause it is writing?
 
 The clause's cues are taken as independent pieces of evidence and combined by a noisy-OR (Pearl, *Probabilistic
-Reasoning in Intelligent Systems*, 1988, section 4.3.2), with cues against as inhibitors in the same form::
+Reasoning in Intelligent Systems*, 1988, section 4.3.2), with the cues against as inhibitors of the same form::
 
     P(search) = (1 - prod(1 - w_i)) * prod(1 - v_j)
 
-where ``w_i`` are the weights of the intent and search cues that are present and ``v_j`` those of the cues against.
-A search cue alone stays under the default threshold of 0.7, so the bare word "search" never fires.
+where ``w_i`` are the weights of the intent and search cues present and ``v_j`` those of the cues against. No single
+cue of the package reaches the default threshold of 0.7: the bare word "search" never fires.
 """
 
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from langgraph_prefetch.intent.cues import LANGUAGES, Cue, CueSet, grammar
+from langgraph_prefetch.intent.cues import LANGUAGES, Cue, CueSet, Role, grammar
 
 _CLAUSE_START = re.compile(r"[,;:—–]\s|\s(?:but|so|because|although|though|and)\s|[。，、；：！？]")
-_GAP_WORDS = 4
 _SINGLE_QUOTED = re.compile(r"(?:^|[\s(])[‘'](?:[^'’]|['’](?=\w))*\Z")
+_QUOTATION = re.compile(r"\"[^\"]*\"|“[^”]*”")
+_MAX_GAP_WORDS = 3
+_MAX_GAP_CHARS = 8
+_ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a clause says. ``start`` and ``end`` bound the search cue, in characters of the text judged."""
+    """What a clause says about a coming search.
+
+    ``cue`` names the intent cue and ``verb`` the search cue. ``intent`` is where the intent cue starts, ``start`` and
+    ``end`` bound the search cue, all in characters of the text judged.
+    """
 
     probability: float
     cue: str
+    verb: str
+    intent: int
     start: int
     end: int
 
 
 class Detector:
-    """The cues of one language, compiled; `detectors` makes them once for each cue set."""
+    """The cues of one language, compiled. Get one from `detectors`, which makes each once."""
 
-    __slots__ = ("_against", "_cues", "_intent", "_pardon", "_search", "_search_end", "language", "last_words")
+    __slots__ = ("_against", "_cues", "_intent", "_pardon", "_search", "_search_at_end", "last_words", "verb_first")
 
     def __init__(self, language: str, cues: CueSet) -> None:
         own = [cue for cue in cues.cues if cue.language == language]
-        by_role = {role: [cue for cue in own if cue.role == role] for role in ("intent", "search", "against", "pardon")}
-        self.language = language
-        self.last_words = frozenset(phrase.split()[-1] for cue in by_role["search"] for phrase in cue.phrases)
-        words = language == "en"
-        self._intent = _compiled(by_role["intent"], words)
-        self._search = _compiled(by_role["search"], words)
-        self._search_end = re.compile(f"(?:{self._search.pattern})\\Z")
-        self._against = _compiled(by_role["against"], words)
-        self._pardon = _compiled(by_role["pardon"], words)
+        whole_words = language == "en"
+        self.verb_first = grammar(language).order == "verb_object"
+
+        def compiled(role: Role) -> re.Pattern[str]:
+            return _alternation([cue for cue in own if cue.role == role], whole_words=whole_words)
+
         self._cues = {phrase: cue for cue in own for phrase in cue.phrases}
+        self._intent, self._search = compiled("intent"), compiled("search")
+        self._against, self._pardon = compiled("against"), compiled("pardon")
+        self._search_at_end = re.compile(f"{self._search.pattern}\\Z")
+        self.last_words = frozenset(phrase.split()[-1] for cue in own if cue.role == "search" for phrase in cue.phrases)
 
     def at_end(self, text: str) -> Evidence | None:
-        """The directive that ends with ``text``, which holds the sentence so far; for languages with the verb first."""
-        lowered = text.lower()
-        found = self._search_end.search(lowered)
-        if found is None:
+        """The directive whose search cue ends ``text``, the sentence so far. For languages with the verb first."""
+        lowered = _QUOTATION.sub(_blank, lower(text)) if '"' in text or "“" in text else lower(text)
+        search = self._search_at_end.search(lowered, max(0, len(lowered) - 60))
+        if search is None or _SINGLE_QUOTED.search(lowered, 0, search.start()):
             return None
-        intents = [each for each in self._intent.finditer(lowered, 0, found.start() + 1) if each.end() <= found.start()]
-        if not intents or _SINGLE_QUOTED.search(text, 0, found.start()):
+        intent = None
+        for intent in self._intent.finditer(lowered, 0, search.start() + 1):
+            pass
+        if intent is None or intent.end() > search.start():
             return None
-        intent = intents[-1]
-        gap = lowered[intent.end() : found.start()]
-        if len(gap.split()) > _GAP_WORDS or len(gap) > 40:
+        gap = text[intent.end() : search.start()]
+        if len(gap.split()) > _MAX_GAP_WORDS or gap.strip().lower() != gap.strip() or self._search.search(gap):
             return None
-        probability = self._combined((intent.group(), found.group()), lowered, intent.start(), len(lowered))
-        return Evidence(probability, self._cues[intent.group()].name, found.start(), found.end())
+        return self._evidence(lowered, intent, search, reach=len(lowered))
 
-    def _combined(self, present: Iterable[str], lowered: str, start: int, end: int) -> float:
-        missing = 1.0
-        for phrase in present:
-            missing *= 1 - self._cues[phrase].weight
-        clause = max((each.end() for each in _CLAUSE_START.finditer(lowered, 0, start)), default=0)
-        pardoned = [each.span() for each in self._pardon.finditer(lowered)]
+    def in_clause(self, text: str, start: int) -> Evidence | None:
+        """The directive in ``text[start:]``, a finished clause of the sentence ``text``. For other languages."""
+        lowered = lower(text)
+        for search in self._search.finditer(lowered, start):
+            intents = list(self._intent.finditer(lowered, start))
+            before = [each for each in intents if 0 <= search.start() - each.start() and search.start() - each.end() <= _MAX_GAP_CHARS]
+            after = [each for each in intents if each.end() > search.start()]
+            for intent in (before[-1:] if self.verb_first else after[:1]):
+                return self._evidence(lowered, intent, search, reach=len(lowered))
+        return None
+
+    def _evidence(self, lowered: str, intent: re.Match[str], search: re.Match[str], reach: int) -> Evidence:
+        cue, verb = self._cues[intent.group()], self._cues[search.group()]
+        kept = self._not_against(lowered, min(intent.start(), search.start()), reach)
+        probability = (1 - (1 - cue.weight) * (1 - verb.weight)) * kept
+        return Evidence(probability, cue.name, verb.name, intent.start(), search.start(), search.end())
+
+    def _not_against(self, lowered: str, start: int, reach: int) -> float:
+        """The product over the cues against of ``1 - v_j``, for the clause around ``start``."""
+        clause = 0
+        for found in _CLAUSE_START.finditer(lowered, 0, start):
+            clause = found.end()
+        pardoned = [found.span() for found in self._pardon.finditer(lowered, 0, reach)]
         kept = 1.0
-        for each in self._against.finditer(lowered, 0, end):
-            cue = self._cues[each.group()]
-            reaches = cue.scope == "sentence" or each.start() >= clause
-            if reaches and not any(first <= each.start() and each.end() <= last for first, last in pardoned):
+        for found in self._against.finditer(lowered, 0, reach):
+            cue = self._cues[found.group()]
+            in_reach = cue.scope == "sentence" or found.start() >= clause
+            if in_reach and not any(first <= found.start() and found.end() <= last for first, last in pardoned):
                 kept *= 1 - cue.weight
-        return (1 - missing) * kept
+        return kept
 
 
-def _compiled(cues: list[Cue], words: bool) -> re.Pattern[str]:
-    """One alternation of all phrases, longest first; whole words where the language has them."""
+def _blank(found: re.Match[str]) -> str:
+    """Quoted words are no cues; the quotation keeps its length."""
+    return f'"{"_" * (len(found.group()) - 2)}"'
+
+
+def lower(text: str) -> str:
+    """Lower case of the same length, so that offsets stay true (``"İ".lower()`` is two characters)."""
+    lowered = text.lower()
+    return lowered if len(lowered) == len(text) else text.translate(_ASCII_LOWER)
+
+
+def _alternation(cues: Iterable[Cue], *, whole_words: bool) -> re.Pattern[str]:
     phrases = sorted({re.escape(phrase) for cue in cues for phrase in cue.phrases}, key=len, reverse=True)
     joined = "|".join(phrases) or "(?!)"
-    return re.compile(rf"(?<![\w'’-])(?:{joined})(?![\w'’-])" if words else joined)
+    return re.compile(rf"(?<![\w'’-])(?:{joined})(?![\w'’-])" if whole_words else f"(?:{joined})")
 
 
 @cache
 def detectors(cues: CueSet) -> dict[str, Detector]:
-    """Detectors of all languages, compiled once for each cue set."""
-    return {language: Detector(language, cues) for language in LANGUAGES if grammar(language)}
+    """The detector of each language, compiled once for each cue set."""
+    return {language: Detector(language, cues) for language in LANGUAGES}

@@ -1,111 +1,96 @@
-"""Where the object of a search directive ends, and what its parts are: "search for **A** and **B**, then compare"."""
+"""Where the object of an English search directive ends: "search for **A and B**, then compare them"."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 
-from langgraph_prefetch.intent.cues import grammar
+from langgraph_prefetch.intent.cues import Grammar
 
 MAX_OBJECT_CHARS = 200
-"""An object longer than this is no query; it is dropped (text copied from a result must not steer a search)."""
+"""A longer object is no query: what has been copied from elsewhere must not steer a search."""
 
-_ABBREVIATIONS = frozenset("mr mrs ms dr st jr sr vs no vol gen col lt sgt rev hon prof mt ft inc ltd co corp bros dept ed".split())
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]*]*\s|\n")
+QUOTATION = re.compile(r"\"[^\"]+\"|“[^”]+”|[‘'`](?=\w|[‘'])(?:[^'’`]|['’](?=\w))+['’`](?!\w)")
 _OPENING = "\"“‘'`"
-_CLOSING = {'"': '"', "“": "”", "‘": "’", "'": "'", "`": "`"}
+_INITIALS = re.compile(r"(?:[A-Za-z]\.)*[A-Za-z]")
+_LAST_WORD = re.compile(r"[\w.]+\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One item of an object. ``end`` is its end in the object's text, in characters."""
+def object_end(text: str, grammar: Grammar, *, final: bool) -> int | None:
+    """Where the object that ``text`` starts with ends, in characters; None while it may go on.
 
-    text: str
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class ReadObject:
-    """An object as far as it is certain.
-
-    ``parts`` are the items which have ended. ``end`` is where the object ends, None while it may go on.
-    ``terminator`` is the text that ended it.
+    An object ends at punctuation that ends a clause, or where a new clause starts: ", find", " and see if",
+    " to check". Those are told from the inside of a name ("From Here to Eternity", "Pride and Prejudice") by their
+    case, so the beginning of the next words has to be known. ``final`` says that nothing follows.
     """
+    start = quotation_end(text, grammar)
+    if start is None:
+        return len(text) if final or len(text) > MAX_OBJECT_CHARS else None
+    for found in _cut(grammar).finditer(text, start):
+        at = found.start()
+        if not text[:at].strip() or in_brackets(text, at):
+            continue
+        if text[at] != "." or not _is_abbreviation(text, at, grammar):
+            return at
+    return len(text) if final or len(text) > MAX_OBJECT_CHARS else None
 
-    parts: tuple[Part, ...]
-    end: int | None
-    terminator: str = ""
-    whole: str = ""
+
+def quotation_end(text: str, grammar: Grammar) -> int | None:
+    """End of the quotation that ``text`` starts with, after lead words; 0 if there is none, None while it is open."""
+    at = lead_end(text, grammar)
+    if at >= len(text) or text[at] not in _OPENING:
+        return 0
+    found = QUOTATION.match(text, at)
+    if found is not None:
+        return found.end()
+    return None if text[at] in '"“' else 0
 
 
-def read_object(text: str, *, final: bool) -> ReadObject:
-    """Read the object that ``text`` starts with (lead words included); ``final`` when the message has ended."""
-    cut = _first_cut(text, final)
-    if cut is None:
-        if len(text) > MAX_OBJECT_CHARS:
-            return ReadObject((), len(text))
-        return ReadObject(_parts(text, 0, whole=False), None)
-    start, terminator = cut
-    return ReadObject(_parts(text[:start], 0, whole=True), start, terminator, text[:start])
+def lead_end(text: str, grammar: Grammar) -> int:
+    """Where the query itself starts, behind "for", "information about", "the"."""
+    found = _lead(grammar).match(text)
+    return found.end() if found else 0
+
+
+def in_brackets(text: str, at: int) -> bool:
+    """Whether ``at`` stands inside round brackets, as in "Foo (actor, singer)"."""
+    return text.rfind("(", 0, at) > text.rfind(")", 0, at) and text[at] != "\n"
+
+
+def alternatives(words: tuple[str, ...]) -> str:
+    """A regular expression for any of ``words``, the longest first; for none of them it matches nothing."""
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True)) or "(?!)"
 
 
 @cache
-def _cut_pattern() -> re.Pattern[str]:
-    words = [re.escape(word) for word in grammar("en").cut if word not in ("and", "to")]
-    words.sort(key=len, reverse=True)
+def _lead(grammar: Grammar) -> re.Pattern[str]:
+    lead, article = alternatives(grammar.lead), alternatives(grammar.article)
+    return re.compile(rf"\s*(?:(?:{lead})\s+)*(?:(?:{article})\s+)?")
+
+
+@cache
+def _cut(grammar: Grammar) -> re.Pattern[str]:
+    joint = r",?\s(?:and\s(?:also\s|then\s)?|to\s|or\s)"
+    noun = r"(?!(?:the|a|an|of|or|and)\b|(?:t|th|a|o)\Z)"
     return re.compile(
-        rf",?\s+(?:{'|'.join(words)})(?=[\s,.;:!?])"  # ", then", " which"
-        r"|,?\s+(?:and|to|also)\s+(?!the\s|a\s|an\s|th?\Z|an?\Z|of\b|o\Z)[a-z]"  # " and find", " to see"
-        r"|,\s+(?!the\b|a\b|an\b|and\b|or\b|of\b|an?\Z|and?\Z|or?\Z|th?\Z|the\Z)[a-z]"  # ", find"
-        r"|,?\s+and\s+the\s+(?=[a-z])"
-        r"|[;:!?…]\s|\n|\s[-–—]\s|\s\("
-        r"|\.[\"'”’)\]*]*\s"
+        rf",?\s(?:{alternatives(grammar.cut)})(?=[\s,.;:!?])"
+        rf"|,?\s(?:{alternatives(grammar.adverbs)})(?=\s*(?:[.,;:!?]|(?:and|to|then|or|so|because|for)\s|\n))"
+        rf"|{joint}(?:{alternatives(grammar.follow)})\s"
+        rf"|{joint}{noun}(?=[a-z]+\s(?!of\b|o\Z)[\w\"“'])"
+        rf"|,\s{noun}(?=[a-z])"
+        r"|,?\sand\s(?:the|a|an)\s(?=[a-z])"
+        r"|,\s(?:the|a|an)\s(?=[a-z]|[A-Z]\S+\s[a-z])"
+        r"|:\s(?=[^A-Z0-9])|[;!?…](?=\s)|\n|\s[-–—]\s"
+        r"|\.(?=[\"'”’)\]*]*\s)"
     )
 
 
-def _first_cut(text: str, final: bool) -> tuple[int, str] | None:
-    at = 0
-    quoted = _leading_quote(text)
-    if quoted:
-        at = quoted
-    for found in _cut_pattern().finditer(text, at):
-        if found.group().startswith(".") and _is_abbreviation(text, found.start()):
-            continue
-        if found.group().lstrip().startswith("(") and not text[found.end() : found.end() + 30].startswith(("e.g", "i.e", "or ")):
-            continue
-        return found.start(), found.group()
-    return (len(text), "") if final else None
-
-
-def _leading_quote(text: str) -> int:
-    """End of the quotation that the object consists of; 0 if there is none, len(text) while it is open."""
-    at = len(text) - len(text.lstrip())
-    found = re.match(r"(?:for|up|about|on|out|the|a|an|movie|film|song|album|book|\s)*", text)
-    at = found.end() if found else at
-    if at >= len(text) or text[at] not in _OPENING:
-        return 0
-    end = text.find(_CLOSING[text[at]], at + 1)
-    while end >= 0 and text[at] in "'‘" and end + 1 < len(text) and text[end + 1].isalnum():
-        end = text.find(_CLOSING[text[at]], end + 1)
-    return end + 1 if end >= 0 else len(text)
-
-
-def _is_abbreviation(text: str, dot: int) -> bool:
-    word = re.search(r"[\w.]*\Z", text[max(0, dot - 12) : dot])
-    last = word.group() if word else ""
-    return len(last) == 1 and last.isupper() or last.lower() in _ABBREVIATIONS or bool(re.fullmatch(r"(?:[A-Za-z]\.)+[A-Za-z]", last)) and not text[dot + 1 :].lstrip()[:1].isupper()
-
-
-_SEPARATOR = re.compile(r",?\s+(?:and|or|vs\.?)\s+(?=[\"“'A-Z0-9]|the\s+[A-Z])|,\s+(?=[\"“'A-Z0-9]|the\s+[A-Z])")
-
-
-def _parts(text: str, start: int, *, whole: bool) -> tuple[Part, ...]:
-    pieces: list[Part] = []
-    at = 0
-    for found in _SEPARATOR.finditer(text, _leading_quote(text)):
-        pieces.append(Part(text[at : found.start()], found.start()))
-        at = found.end()
-    if whole:
-        pieces.append(Part(text[at:], len(text)))
-    return tuple(pieces)
+def _is_abbreviation(text: str, dot: int, grammar: Grammar) -> bool:
+    found = _LAST_WORD.search(text, max(0, dot - 12), dot)
+    if found is None:
+        return False
+    word = found.group()
+    if word.lower() in grammar.abbreviations:
+        return True
+    standing = found.start() == 0 or text[found.start() - 1].isspace()
+    return standing and word.isupper() and _INITIALS.fullmatch(word) is not None

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.intent.actions import ActionReader
 from langgraph_prefetch.intent.cues import CueSet, default_cues
-from langgraph_prefetch.intent.detector import detectors
-from langgraph_prefetch.intent.objects import read_object
-from langgraph_prefetch.intent.queries import clean
+from langgraph_prefetch.intent.likelihood import Habit
+from langgraph_prefetch.intent.queries import Guesser
 from langgraph_prefetch.intent.query_tags import QueryTagReader
 from langgraph_prefetch.intent.think_tags import ThinkTagSplitter
 from langgraph_prefetch.intent.tool_args import ToolArgsReader
@@ -32,7 +30,7 @@ class IntentSettings:
     """
 
     threshold: float = 0.7
-    min_probability: float = 0.0
+    min_probability: float = 0.1
     max_guesses: int = 3
     cues: CueSet = field(default_factory=default_cues)
     sealed: bool = True
@@ -55,9 +53,6 @@ class IntentContext:
     earlier_queries: tuple[str, ...] = ()
 
 
-_BREAK = re.compile(r"[\s.,;:!?\"“”`]")
-
-
 class IntentReader:
     """Reads one model message. Not thread-safe; no clock, no I/O."""
 
@@ -68,7 +63,13 @@ class IntentReader:
         self._arguments = ToolArgsReader()
         self._actions = ActionReader()
         self._query_tags = QueryTagReader()
-        self._guesser = _Guesser(settings, context)
+        self._guesser = Guesser(
+            settings.cues,
+            Habit(context.question, context.earlier_queries),
+            threshold=settings.threshold,
+            min_probability=settings.min_probability,
+            max_guesses=settings.max_guesses,
+        )
 
     def feed(self, delta: Delta) -> tuple[Signal, ...]:
         """Signals that ``delta`` made certain, oldest first."""
@@ -102,71 +103,4 @@ class IntentReader:
         return calls + tuple(self._guesser.feed(text))
 
 
-class _Guesser:
-    def __init__(self, settings: IntentSettings, context: IntentContext) -> None:
-        self._s = settings
-        self._det = detectors(settings.cues)["en"]
-        self._text = ""
-        self._base = 0
-        self._pos = 0
-        self._word = 0
-        self._open = None
-        self._made: set[str] = set()
-        self._n = 0
 
-    def feed(self, text: str) -> list[Guess]:
-        out: list[Guess] = []
-        for i in range(0, len(text), 1024):
-            self._text += text[i : i + 1024]
-            self._run(out, False)
-        return out
-
-    def finish(self) -> list[Guess]:
-        out: list[Guess] = []
-        self._text += "\n"
-        self._run(out, True)
-        return out
-
-    def _run(self, out: list[Guess], final: bool) -> None:
-        while True:
-            if self._open is not None:
-                ev, start, n = self._open
-                r = read_object(self._text[start:], final=final)
-                for p in r.parts[n:]:
-                    self._emit(ev, p, r, out)
-                if r.end is None:
-                    self._open = (ev, start, len(r.parts))
-                    return
-                self._open = None
-                self._pos = self._word = start + r.end
-                continue
-            found = _BREAK.search(self._text, self._pos)
-            if found is None:
-                break
-            at = found.start()
-            word = self._text[self._word : at].lower()
-            if word in self._det.last_words:
-                ev = self._det.at_end(self._text[:at])
-                if ev is not None and ev.probability >= self._s.threshold and self._text.count('"', 0, at) % 2 == 0:
-                    self._open = (ev, at, 0)
-            self._pos = self._word = at + 1
-            c = self._text[at]
-            if c == "\n" or (c.isspace() and at and self._text[at - 1] in ".!?"):
-                self._base += at + 1
-                self._text = self._text[at + 1 :]
-                self._pos = self._word = 0
-                if self._open: self._open = None
-        if len(self._text) > 2000:
-            cut = len(self._text) - 1000
-            self._base += cut
-            self._text = self._text[cut:]
-            self._pos = max(0, self._pos - cut)
-            self._word = max(0, self._word - cut)
-
-    def _emit(self, ev, part, r, out) -> None:
-        q = clean(part.text)
-        if not q or q in self._made or self._n >= self._s.max_guesses:
-            return
-        self._made.add(q)
-        self._n += 1
-        out.append(Guess(query=q, probability=ev.probability, cue=ev.cue, end=self._base + part.end))
