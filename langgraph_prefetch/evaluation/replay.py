@@ -21,7 +21,8 @@ from langgraph_prefetch.evaluation.player import Player, owner_of, play_all
 from langgraph_prefetch.evaluation.settings import ReplaySettings
 from langgraph_prefetch.evaluation.traces import Recording
 from langgraph_prefetch.evaluation.virtual_time import run_virtually
-from langgraph_prefetch.ports import EventSink
+from langgraph_prefetch.intent.cues import CueSet, default_cues
+from langgraph_prefetch.events import EventSink
 from langgraph_prefetch.prefetcher import PrefetchEngine
 from langgraph_prefetch.prefetcher.engine import OFF_SWITCH
 from langgraph_prefetch.speculation.loops import GivenLoop
@@ -48,15 +49,20 @@ def replay(
     Raises:
         ConfigurationError: the environment switches prefetch off.
     """
-    return run_virtually(lambda: _replay(recording, settings, sink, on_episode))
+    cues = default_cues()  # read from files, which nothing on an event loop should do
+    return run_virtually(lambda: _replay(recording, settings, cues, sink, on_episode))
 
 
 async def _replay(
-    recording: Recording, settings: ReplaySettings, sink: EventSink | None, on_episode: Callable[[], None]
+    recording: Recording,
+    settings: ReplaySettings,
+    cues: CueSet,
+    sink: EventSink | None,
+    on_episode: Callable[[], None],
 ) -> FileMeasures:
     loop = asyncio.get_running_loop()
     shared = Shared.made(GivenLoop(loop), clock=loop.time)
-    engine = PrefetchEngine(settings.options(), shared=shared, sealed=settings.sealed)
+    engine = PrefetchEngine(settings.options(), cues=cues, shared=shared, sealed=settings.sealed)
     if not engine.enabled:
         raise ConfigurationError(f"{OFF_SWITCH} is off in this environment, so there is nothing to measure")
     answers, oracle = Answers(), Oracle()
