@@ -142,7 +142,8 @@ class PrefetchOptions:
             raise ConfigurationError(f"reuse_seconds must be above 0 or None, not {self.reuse_seconds!r}")
         if isinstance(self.ignore_configurable, str):
             raise ConfigurationError("ignore_configurable takes a tuple of names, not one string")
-        _at_least("max_age_seconds", self.max_age_seconds, 0)
+        if not self.max_age_seconds > 0:
+            raise ConfigurationError(f"max_age_seconds must be above 0, not {self.max_age_seconds!r}")
         _at_least("max_wait_seconds", self.max_wait_seconds, 0)
 
     @classmethod

@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
-from langgraph_prefetch.ports import EventSink
 from langgraph_prefetch.values import Source
 
 logger = logging.getLogger("langgraph_prefetch")
@@ -171,6 +171,14 @@ Event = (
     | RunEnded
     | Trouble
 )
+
+
+class EventSink(Protocol):
+    """Receives every event, from any thread. May raise or be slow without harming a run's answers."""
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        ...
 
 
 class EventHub:

@@ -90,10 +90,10 @@ def encode_caller(value: Any) -> Encoded:
             return encode_arguments(value)
         case enum.Enum():
             return ("enum", type(value), value.name)
-        case list() | tuple():
-            return (type(value).__name__, *(encode_caller(item) for item in value))
-        case dict() if all(isinstance(name, str) for name in value):
-            return ("map", *((name, encode_caller(value[name])) for name in sorted(value)))
+    if type(value) in (list, tuple):
+        return (type(value), *(encode_caller(item) for item in value))
+    if type(value) is dict and all(isinstance(name, str) for name in value):
+        return ("map", *((name, encode_caller(value[name])) for name in sorted(value)))
     fields = _fields(value)
     if fields is None:
         return ("object", Same(value))
@@ -127,4 +127,16 @@ def search_key(tool: Hashable, arguments: Mapping[str, Any], caller: Encoded, sc
     Raises:
         UnkeyableError: an argument without a canonical form; such a call is never speculated or answered.
     """
-    return SearchKey(tool, encode_arguments(arguments), caller, scope)
+    try:
+        return SearchKey(tool, encode_arguments(arguments), caller, scope)
+    except RecursionError:  # arguments that hold themselves
+        raise UnkeyableError(arguments) from None
+
+
+def shared_scope(value: Hashable) -> SharedScope:
+    """The scope named by ``value``, types told apart: the tenants ``1``, ``True`` and ``"1"`` are three."""
+    return SharedScope(_typed(value))
+
+
+def _typed(value: Hashable) -> Hashable:
+    return (type(value), tuple(map(_typed, value)) if isinstance(value, tuple) else value)

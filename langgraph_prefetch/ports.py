@@ -6,14 +6,11 @@ import asyncio
 from collections.abc import Callable, Coroutine, Hashable, Mapping
 from contextvars import Context
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from langgraph_prefetch.config import ToolPolicy
 from langgraph_prefetch.keys import Encoded
 from langgraph_prefetch.values import Output
-
-if TYPE_CHECKING:
-    from langgraph_prefetch.events import Event
 
 Clock = Callable[[], float]
 """Seconds from any fixed point, never going back."""
@@ -76,12 +73,4 @@ class Caller(Protocol):
 
     def key(self, ignore: tuple[str, ...]) -> Encoded:
         """Equal for two callers only if no tool could tell them apart; ``ignore`` names keys left out."""
-        ...
-
-
-class EventSink(Protocol):
-    """Receives every event; may raise or be slow without harming a run (see :mod:`langgraph_prefetch.events`)."""
-
-    def __call__(self, event: Event) -> None:
-        """Take one event."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter, defaultdict
+from collections import Counter, OrderedDict, defaultdict
 from dataclasses import dataclass, field
 
 from langgraph_prefetch.events import (
@@ -19,6 +19,9 @@ from langgraph_prefetch.events import (
     Trouble,
 )
 from langgraph_prefetch.values import Source
+
+MAX_OPEN_RUNS = 4_096
+"""For so many runs it is remembered which steps started and searched; of older ones without an end it is forgotten."""
 
 
 def _share(part: float, whole: float) -> float:
@@ -128,6 +131,16 @@ class Report:
         return "\n".join(lines)
 
 
+class _Steps:
+    """Steps of one run: those that started a guess, and those that searched."""
+
+    __slots__ = ("searched", "started")
+
+    def __init__(self) -> None:
+        self.started: set[int] = set()
+        self.searched: set[int] = set()
+
+
 class Tally:
     """An event sink that counts. Safe for threads."""
 
@@ -136,8 +149,7 @@ class Tally:
         self._n: Counter[str] = Counter()
         self._seconds: defaultdict[str, float] = defaultdict(float)
         self._ignored: Counter[str] = Counter()
-        self._started: dict[str, set[int]] = {}
-        self._searched: dict[str, set[int]] = {}
+        self._open: OrderedDict[str, _Steps] = OrderedDict()
 
     def __call__(self, event: Event) -> None:
         """Count one event."""
@@ -153,7 +165,7 @@ class Tally:
             case SpeculationStarted():
                 self._n["speculations"] += 1
                 if event.source is Source.REASONING:
-                    self._started.setdefault(event.run_id, set()).add(event.step)
+                    self._steps(event.run_id).started.add(event.step)
             case SpeculationEnded():
                 self._n[f"fate.{event.fate}"] += 1
             case SpeculationIgnored():
@@ -161,7 +173,7 @@ class Tally:
             case SearchCallAnswered():
                 self._n["search_calls"] += 1
                 self._n["late"] += event.late
-                self._searched.setdefault(event.run_id, set()).add(event.step)
+                self._steps(event.run_id).searched.add(event.step)
                 if event.source is not None:
                     self._n[f"served.{event.source}"] += 1
                 self._seconds["hidden"] += event.hidden_seconds
@@ -169,12 +181,18 @@ class Tally:
                 self._seconds["retrieval"] += event.retrieval_seconds
             case RunEnded():
                 self._n["idle"] += event.idle
-                started = self._started.pop(event.run_id, set())
-                self._n["false_starts"] += len(started - self._searched.pop(event.run_id, set()))
+                steps = self._open.pop(event.run_id, _Steps())
+                self._n["false_starts"] += len(steps.started - steps.searched)
             case Trouble():
                 self._n["troubles"] += 1
             case _:
                 pass
+
+    def _steps(self, run_id: str) -> _Steps:
+        steps = self._open.setdefault(run_id, _Steps())
+        if len(self._open) > MAX_OPEN_RUNS:
+            self._open.popitem(last=False)
+        return steps
 
     def report(self, refusals: tuple[tuple[str, str], ...] = ()) -> Report:
         """What was counted so far."""

@@ -7,17 +7,17 @@ import itertools
 import logging
 import os
 import threading
-import weakref
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from langgraph_prefetch.config import PrefetchOptions
-from langgraph_prefetch.events import EventHub, RunStarted, Trouble
+from langgraph_prefetch.events import EventHub, EventSink, RunStarted, Trouble
 from langgraph_prefetch.intent.cues import CueSet, default_cues
 from langgraph_prefetch.intent.reader import IntentSettings
-from langgraph_prefetch.keys import RunScope, SharedScope
-from langgraph_prefetch.ports import EventSink, SearchTool
-from langgraph_prefetch.prefetcher.run import Run
+from langgraph_prefetch.keys import RunScope, SharedScope, shared_scope
+from langgraph_prefetch.ports import SearchTool
+from langgraph_prefetch.prefetcher.open_runs import OpenRuns
+from langgraph_prefetch.prefetcher.run import Run, end_session
 from langgraph_prefetch.report import Report, Tally
 from langgraph_prefetch.speculation.cache import SpeculationCache
 from langgraph_prefetch.speculation.latency import TypicalSeconds
@@ -59,7 +59,7 @@ class PrefetchEngine:
         self._shared = shared
         self._typical = TypicalSeconds()
         self._paused = False
-        self._runs: weakref.WeakSet[Run] = weakref.WeakSet()
+        self._runs = OpenRuns()
         self._warned: set[str] = set()
         self._lock = threading.Lock()
         settings = IntentSettings(
@@ -85,7 +85,7 @@ class PrefetchEngine:
     def pause(self) -> None:
         """The kill switch: start nothing more and give up what is under way. Calls are run by their tools."""
         self._paused = True
-        for run in list(self._runs):
+        for run in self._runs.all():
             run.give_up("paused")
 
     def resume(self) -> None:
@@ -94,7 +94,7 @@ class PrefetchEngine:
 
     def close(self) -> None:
         """End every run that is still listened to. Idempotent; the prefetcher may be used again afterwards."""
-        for run in list(self._runs):
+        for run in self._runs.all():
             run.close()
 
     def subscribe(self, sink: EventSink) -> Callable[[], None]:
@@ -103,6 +103,7 @@ class PrefetchEngine:
 
     def report(self) -> Report:
         """What happened so far, in numbers that add up."""
+        self._runs.end_lost()
         return self._tally.report(tuple(sorted(self.refusals.items())))
 
     def open_run(self, configurable: Mapping[str, Any] | None = None) -> Run:
@@ -113,7 +114,7 @@ class PrefetchEngine:
         thread_id = (configurable or {}).get("thread_id")
         session = Session(
             run_id=run_id,
-            scope=RunScope(run_id) if scope is None else SharedScope(scope),
+            scope=scope or RunScope(run_id),
             options=self.options,
             shared=shared,
             events=self.events,
@@ -122,9 +123,13 @@ class PrefetchEngine:
             own=SpeculationCache(MAX_RUN_ENTRIES, shared.clock) if scope is None else None,
         )
         run = Run(self, session)
-        self._runs.add(run)
         self.events(RunStarted(run_id=run_id, at=shared.clock()))
+        self._runs.add(run, lambda: end_session(session, idle=False))
         return run
+
+    def closed(self, run: Run) -> None:
+        """Told by a run that is over."""
+        self._runs.remove(run.id)
 
     def named(self, name: str) -> SearchTool | None:
         """The named tool, if it may be run early."""
@@ -154,13 +159,13 @@ class PrefetchEngine:
             self.refusals[tool] = reason
             logger.warning("tool %r is not prefetched: %s", tool, reason)
 
-    def _scope(self, configurable: Mapping[str, Any]) -> Hashable | None:
+    def _scope(self, configurable: Mapping[str, Any]) -> SharedScope | None:
         if self.options.scope is None:
             return None
         try:
-            scope = self.options.scope(configurable)
-            hash(scope)
+            value = self.options.scope(configurable)
+            hash(value)
         except Exception as error:  # noqa: BLE001 - a scope that cannot be told shares nothing
             self.trouble("scope", error)
             return None
-        return scope
+        return None if value is None else shared_scope(value)

@@ -48,6 +48,7 @@ class Run:
         self._steps: OrderedDict[Hashable, Step] = OrderedDict()
         self._count = self._started = self._heard = 0
         self._latest: Step | None = None
+        self._launching = threading.RLock()
         self._earlier: OrderedDict[str, None] = OrderedDict()
         self._answered: dict[Hashable, Output] = {}
         self._closed = False
@@ -62,7 +63,7 @@ class Run:
             step = Step(number, IntentReader(self._engine.intent, context), now)
             self._steps[model_call] = self._latest = step
             if len(self._steps) > MAX_OPEN_STEPS:  # calls whose end never came
-                self._steps.popitem(last=False)
+                self._heard += self._steps.popitem(last=False)[1].heard
         self._session.events(StepStarted(run_id=self.id, step=number, at=now))
         return step
 
@@ -81,9 +82,9 @@ class Run:
         """The model call ended."""
         with self._lock:
             step = self._steps.pop(model_call, None)
+            self._heard += step.heard if step is not None else 0
         if step is None:
             return
-        self._heard += step.heard
         if step.heard and (signals := step.reader.finish()):
             self._act(step, signals, caller)
         self._session.events(StepEnded(run_id=self.id, step=step.number, at=self._session.now, pieces=step.heard))
@@ -92,8 +93,14 @@ class Run:
         """The model call failed: forget what it said."""
         with self._lock:
             step = self._steps.pop(model_call, None)
+            self._heard += step.heard if step is not None else 0
         if step is not None:
             self._session.events(StepEnded(run_id=self.id, step=step.number, at=self._session.now, pieces=step.heard))
+
+    @property
+    def heard_latest(self) -> bool:
+        """True if the latest model call streamed anything."""
+        return self._latest is not None and self._latest.heard > 0
 
     def call(
         self, tool: SearchTool, arguments: Mapping[str, Any], call_id: str | None, caller: Caller
@@ -101,7 +108,7 @@ class Run:
         """A real call of a named tool arrived; None if its arguments cannot be keyed (then simply run it)."""
         try:
             key = self._session.key(tool, arguments, caller)
-        except UnkeyableError:
+        except (UnkeyableError, RecursionError):
             return None
         query = _query_of(tool, arguments)
         now = self._session.now
@@ -122,8 +129,8 @@ class Run:
 
     def answered(self, call: SearchCall, output: Output) -> None:
         """Remember a call's answer until its tool node ends, in case the node is interrupted and runs again."""
-        if call.resumable_key is not None:
-            self._answered[call.resumable_key] = output
+        if call.resumable_key is not None and (kept := snapshot(output)) is not None:
+            self._answered[call.resumable_key] = kept
 
     def node_ended(self, *, interrupted: bool) -> None:
         """A tool node ended; if it was interrupted, the same call ids will come again on resume."""
@@ -131,8 +138,7 @@ class Run:
         if not interrupted:
             return
         for key, output in answered.items():
-            if (kept := snapshot(output)) is not None:
-                self._session.shared.resumable.keep(key, kept)
+            self._session.shared.resumable.keep(key, output)
 
     def give_up(self, reason: str) -> None:
         """Cancel what is under way and forget what is ready."""
@@ -144,12 +150,13 @@ class Run:
             if self._closed:
                 return
             self._closed = True
+            heard = self._heard + sum(step.heard for step in self._steps.values())
             self._steps.clear()
-        self._session.leave()
-        idle = self._count > 0 and self._heard == 0
+        idle = self._count > 0 and heard == 0
         if idle and self._engine.enabled and self._engine.tools:
             self._engine.warn_once("idle", IDLE_ADVICE)
-        self._session.events(RunEnded(run_id=self.id, at=self._session.now, idle=idle))
+        self._engine.closed(self)
+        end_session(self._session, idle=idle)
 
     def _act(self, step: Step, signals: Iterable[Signal], caller: Callable[[], Caller]) -> None:
         if not self._engine.enabled:
@@ -160,8 +167,15 @@ class Run:
                 continue
             if wish.source is Source.SEALED:
                 step.note_sealed(wish.tool.policy.name, encode_arguments(dict(wish.arguments)), self._session.now)
-            if launch(self._session, wish, caller(), self._spent(step)):
-                self._count_start(step, wish.source)
+            # Looking at the budgets and starting is one step, or model calls at the same time could exceed them.
+            with self._launching:
+                if launch(self._session, wish, caller(), self._spent(step)):
+                    self._count_start(step, wish.source)
+        # Ended or paused in the meantime: what was started since then has nobody.
+        if self._closed:
+            self._session.leave()
+        elif not self._engine.enabled:
+            self.give_up("paused")
 
     def _wish(self, step: Step, signal: Signal) -> Wish | None:
         match signal:
@@ -188,7 +202,7 @@ class Run:
                 )
 
     def _spent(self, step: Step) -> Spent:
-        in_scope, in_process = self._session.shared.ledger.counts(self._session.scope)
+        in_scope, in_process = self._session.shared.ledger.counts(self._session.budget_scope)
         return Spent(
             guesses_in_step=step.guesses,
             sealed_in_step=step.sealed,
@@ -198,12 +212,17 @@ class Run:
         )
 
     def _count_start(self, step: Step, source: Source) -> None:
-        with self._lock:
-            self._started += 1
+        self._started += 1
         if source is Source.SEALED:
             step.sealed += 1
         else:
             step.guesses += 1
+
+
+def end_session(session: Session, *, idle: bool) -> None:
+    """A run is over: give up what it left behind, and say so."""
+    session.leave()
+    session.events(RunEnded(run_id=session.run_id, at=session.now, idle=idle))
 
 
 def _wish(tool: SearchTool | None, query: str, source: Source, probability: float, cue: str, step: Step) -> Wish | None:

@@ -54,19 +54,19 @@ def decide_answer(
     """
     if found is None:
         return RunTool("nothing speculated")
-    if now - found.as_of > max_age:
-        return RunTool("too old")
     match found.state:
-        case FlightState.READY:
-            return Serve()
-        case FlightState.RUNNING:
-            return Wait(patience(now - found.as_of, max_wait=max_wait, typical=typical))
         case FlightState.QUEUED:
             return RunTool("still queued")
         case FlightState.FAILED:
             return RunTool("speculation failed")
         case FlightState.CANCELLED:
             return RunTool("speculation cancelled")
+        case FlightState.READY | FlightState.RUNNING if now - found.as_of > max_age:
+            return RunTool("too old")
+        case FlightState.READY:
+            return Serve()
+        case FlightState.RUNNING:
+            return Wait(patience(now - found.as_of, max_wait=max_wait, typical=typical))
 
 
 def patience(running: float, *, max_wait: float, typical: float | None) -> float:

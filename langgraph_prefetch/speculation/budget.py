@@ -32,6 +32,11 @@ class SlidingMinute:
         """One more, at ``now``."""
         self._times.append(now)
 
+    def take_back(self) -> None:
+        """One of those added last did not happen."""
+        if self._times:
+            self._times.pop()
+
 
 class Ledger:
     """Sliding counts of started speculations. Safe for threads; the lock is held for a few steps of arithmetic."""
@@ -42,18 +47,32 @@ class Ledger:
         self._process = SlidingMinute()
         self._scopes: TTLCache[Hashable, SlidingMinute] = TTLCache(MAX_SCOPES, MINUTE, timer=clock)
 
-    def counts(self, scope: Hashable) -> tuple[int, int]:
-        """Started within the last minute: (in ``scope``, in the process)."""
+    def counts(self, scope: Hashable | None) -> tuple[int, int]:
+        """Started within the last minute: (in ``scope``, in the process). None is the scope of a run without one."""
         now = self._clock()
         with self._lock:
-            of_scope = self._scopes.get(scope)
-            return of_scope.count(now) if of_scope else 0, self._process.count(now)
+            return self._of(scope).count(now), self._process.count(now)
 
-    def add(self, scope: Hashable) -> None:
-        """One more was started."""
+    def admit(self, scope: Hashable | None, per_scope: int, per_process: int) -> str | None:
+        """Count one more, unless a budget is used up; then its name. One atomic step, so no budget is ever exceeded."""
         now = self._clock()
         with self._lock:
-            of_scope = self._scopes.get(scope) or SlidingMinute()
-            of_scope.add(now)
-            self._scopes[scope] = of_scope  # set anew, so that a scope in use does not expire
+            of_scope = self._of(scope)
+            if scope is not None and of_scope.count(now) >= per_scope:
+                return "per_scope_per_minute"
+            if self._process.count(now) >= per_process:
+                return "per_process_per_minute"
             self._process.add(now)
+            if scope is not None:
+                of_scope.add(now)
+                self._scopes[scope] = of_scope  # set anew, so that a scope in use does not expire
+        return None
+
+    def withdraw(self, scope: Hashable | None) -> None:
+        """What was admitted last was not started after all."""
+        with self._lock:
+            self._process.take_back()
+            self._of(scope).take_back()
+
+    def _of(self, scope: Hashable | None) -> SlidingMinute:
+        return (self._scopes.get(scope) if scope is not None else None) or SlidingMinute()

@@ -34,7 +34,7 @@ class Entry:
         runs: ids of the runs that asked for it; it is cancelled when none is left.
     """
 
-    __slots__ = ("_on_fate", "_serves", "_unsettled", "expires_at", "flight", "key", "runs", "speculation")
+    __slots__ = ("_on_fate", "_parting", "_serves", "_unsettled", "expires_at", "flight", "key", "runs", "speculation")
 
     def __init__(
         self,
@@ -47,6 +47,7 @@ class Entry:
         self.key, self.speculation, self.flight, self.expires_at = key, speculation, flight, expires_at
         self.runs: set[str] = set()
         self._on_fate = on_fate
+        self._parting = ""
         # Taking from an iterator or a list is one atomic step, so neither needs a lock.
         self._serves = itertools.count()
         self._unsettled = [True]
@@ -75,15 +76,32 @@ class Entry:
             self._on_fate(self, fate, reason)
 
     def abandon(self, reason: str) -> None:
-        """Settle an entry nobody will claim: wasted if its retrieval ended, cancelled if not."""
-        ended = not self.flight.cancel()
-        self.settle(Fate.WASTED if ended else Fate.CANCELLED, reason)
+        """Give up an entry nobody will claim, and its retrieval with it if that is still under way."""
+        self._parting = reason
+        self.flight.cancel()
+        self.settle_unserved(reason)
+
+    def discard(self) -> None:
+        """Take back an entry that was never started: it has no fate."""
+        self._unsettled.clear()
+        self.flight.cancel()
+
+    def settle_unserved(self, reason: str) -> None:
+        """Record the fate of an entry whose retrieval ended and did not answer a call."""
+        match self.flight.state:
+            case FlightState.FAILED:
+                self.settle(Fate.FAILED, type(self.flight.error).__name__)
+            case FlightState.CANCELLED:
+                self.settle(Fate.CANCELLED, self._parting or reason)
+            case _:
+                self.settle(Fate.WASTED, reason)
 
 
 class SpeculationCache:
     """Pending, ready and failed retrievals by key, bounded in number and age.
 
     Safe for threads. Its lock is held for dictionary steps only, never while a retrieval, a copy or a callback runs.
+    Within one step time stands still, or an entry could expire between being found and being taken out.
 
     Args:
         max_entries: beyond it the least recently used entry is dropped.
@@ -97,7 +115,11 @@ class SpeculationCache:
         self._entries = _Entries(max_entries, clock)
 
     def __len__(self) -> int:
-        return len(self._entries)
+        with self._lock:
+            held = len(self._entries)
+            dropped = self._entries.take_dropped()
+        _abandon(dropped)
+        return held
 
     def peek(self, key: SearchKey) -> Entry | None:
         """The entry under ``key``, left where it is."""
@@ -107,8 +129,8 @@ class SpeculationCache:
         _abandon(dropped)
         return found
 
-    def begin(self, key: SearchKey, make: Callable[[], Entry]) -> tuple[Entry, bool]:
-        """The entry under ``key``, or a new one; True if it is new.
+    def begin(self, key: SearchKey, run_id: str, make: Callable[[], Entry]) -> tuple[Entry, bool]:
+        """The entry under ``key``, or a new one; True if it is new. It is from now on one that ``run_id`` asked for.
 
         ``make`` must be quick and start nothing: it runs under the lock, so that of many callers exactly one begins.
         """
@@ -116,6 +138,7 @@ class SpeculationCache:
             found = self._entries.get(key)
             new = found is None or found.state is FlightState.CANCELLED
             entry = make() if found is None or new else found
+            entry.runs.add(run_id)
             if new:
                 self._entries[key] = entry
             dropped = self._entries.take_dropped()
@@ -140,7 +163,7 @@ class SpeculationCache:
 
     def remove(self, entry: Entry) -> bool:
         """Take out exactly this entry; False if it is not there (any more)."""
-        with self._lock:
+        with self._lock, self._entries.timer:
             if self._entries.get(entry.key) is not entry:
                 return False
             del self._entries[entry.key]
@@ -148,7 +171,7 @@ class SpeculationCache:
 
     def take(self, wanted: Callable[[Entry], bool] = lambda _: True) -> tuple[Entry, ...]:
         """Take out every entry that ``wanted`` (quick and without side effects) accepts."""
-        with self._lock:
+        with self._lock, self._entries.timer:
             held = [self._entries.get(key) for key in list(self._entries)]
             found = tuple(entry for entry in held if entry is not None and wanted(entry))
             for entry in found:
@@ -163,7 +186,7 @@ class SpeculationCache:
 
     def entries(self) -> tuple[Entry, ...]:
         """Those held now."""
-        with self._lock:
+        with self._lock, self._entries.timer:
             held = [self._entries.get(key) for key in list(self._entries)]
         return tuple(entry for entry in held if entry is not None)
 

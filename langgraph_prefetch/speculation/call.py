@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -46,7 +45,7 @@ class SearchCall:
     ) -> None:
         self._session, self._tool, self._key, self._arguments = session, tool, key, arguments
         self._call_id, self._step, self._readable_at = call_id, step, readable_at
-        self._came_at = session.now
+        self._came_at = self._tool_began_at = session.now
         self._entry: Entry | None = None
         self._leading: Entry | None = None
         self._reason = ""
@@ -60,7 +59,8 @@ class SearchCall:
         decision = self._look_up()
         late = isinstance(decision, Wait)
         if isinstance(decision, Wait) and self._entry is not None:
-            self._entry.flight.wait(decision.seconds if may_wait else 0)
+            with self._letting_go_if_stopped():
+                self._entry.flight.wait(decision.seconds if may_wait else 0)
         return self._served(late)
 
     async def aanswer(self) -> Output | None:
@@ -68,18 +68,15 @@ class SearchCall:
         decision = self._look_up()
         late = isinstance(decision, Wait)
         if isinstance(decision, Wait) and self._entry is not None:
-            try:
+            with self._letting_go_if_stopped():
                 await self._entry.flight.await_(decision.seconds)
-            except asyncio.CancelledError:
-                if self._session.options.reuse_seconds is None:  # else others may be waiting for it too
-                    self._let_go("the call was cancelled")
-                raise
         return self._served(late)
 
     @contextmanager
     def running(self) -> Iterator[None]:
         """While the tool runs: speculation on the same backend makes room, and waiting guesses are given up."""
         self._give_way()
+        self._tool_began_at = self._session.now
         try:
             with self._session.shared.executor.real_call(self._session.lane(self._tool), self._tool.policy):
                 yield
@@ -87,10 +84,10 @@ class SearchCall:
             self._lead_no_more()
             raise
 
-    def ran(self, output: Output | None) -> None:
-        """The tool was run by the caller; ``output`` is None where it failed or gave something that is no result."""
+    def ran(self, output: Output | None, *, failed: bool = False) -> None:
+        """The tool was run by the caller; ``output`` is None where no other call could be answered with it."""
         now = self._session.now
-        took = now - self._came_at
+        took = now - self._tool_began_at
         if self._leading is not None and output is not None and (kept := snapshot(output)) is not None:
             self._leading.flight.land(kept)
             if is_empty(kept):
@@ -99,7 +96,7 @@ class SearchCall:
             self._lead_no_more()
         if output is not None:
             self._session.typical.add(self._tool.policy.name, took)
-        self._emit(None, retrieval=took, waited=took, lead=0.0, hidden=0.0, failed=output is None)
+        self._emit(None, retrieval=took, waited=now - self._came_at, lead=0.0, hidden=0.0, failed=failed)
 
     @property
     def resumable_key(self) -> tuple[Any, ...] | None:
@@ -111,29 +108,33 @@ class SearchCall:
     def _look_up(self) -> AnswerDecision:
         if self._resumed():
             return Serve()
-        reuse = self._session.options.reuse_seconds
-        cache = self._session.cache
+        decision = self._find()
+        if isinstance(decision, RunTool):
+            self._reason = decision.reason
+            self._let_go(decision.reason)
+            if self._leading is None and self._session.options.reuse_seconds is not None:
+                # What was found does not do; the result of this call may still answer later ones.
+                self._find()
+                self._entry = None  # unless another call leads by now
+        return decision
+
+    def _find(self) -> AnswerDecision:
+        reuse, cache, options = self._session.options.reuse_seconds, self._session.cache, self._session.options
         if reuse is None:
             self._entry = cache.claim(self._key)
         else:
-            self._entry, leads = cache.begin(self._key, lambda: self._own_entry(reuse))
+            self._entry, leads = cache.begin(self._key, self._session.run_id, lambda: self._own_entry(reuse))
             if leads:
                 self._leading, self._entry = self._entry, None
                 self._leading.flight.start()
-        entry, options = self._entry, self._session.options
-        decision = decide_answer(
-            Found(state=entry.state, as_of=self._came_at if entry.state is FlightState.QUEUED else entry.as_of)
-            if entry
-            else None,
+        entry = self._entry
+        return decide_answer(
+            Found(state=entry.state, as_of=entry.as_of) if entry else None,
             now=self._came_at,
             max_age=options.max_age_seconds if reuse is None else max(reuse, options.max_age_seconds),
             max_wait=options.max_wait_seconds,
             typical=self._session.typical.get(self._tool.policy.name),
         )
-        if isinstance(decision, RunTool):
-            self._reason = decision.reason
-            self._let_go(decision.reason)
-        return decision
 
     def _own_entry(self, reuse: float) -> Entry:
         return Entry(self._key, None, Flight(self._session.shared.clock), self._came_at + reuse)
@@ -158,7 +159,7 @@ class SearchCall:
         if output is not None and self._session.options.reuse_seconds is not None:
             output = snapshot(output)
         if output is None:
-            self._reason = self._reason or ("waited too long" if late else "cannot be copied")
+            self._reason = self._reason or _why_not(entry)
             self._let_go(self._reason)
             return None
         now = self._session.now
@@ -195,10 +196,17 @@ class SearchCall:
         if entry is None:
             return
         self._session.cache.remove(entry)
-        if entry.state is FlightState.FAILED:
-            entry.settle(Fate.FAILED, reason)
-        else:
-            entry.abandon(reason)
+        entry.abandon(reason)
+
+    @contextmanager
+    def _letting_go_if_stopped(self) -> Iterator[None]:
+        """A caller that is cancelled or interrupted while it waits gives up what only it could have claimed."""
+        try:
+            yield
+        except BaseException:
+            if self._session.options.reuse_seconds is None:  # else others may be waiting for it too
+                self._let_go("the call was cancelled")
+            raise
 
     def _lead_no_more(self) -> None:
         if self._leading is not None:
@@ -254,3 +262,16 @@ class SearchCall:
                 query=str(dict(self._arguments)) if self._session.options.log_queries else None,
             )
         )
+
+
+def _why_not(entry: Entry) -> str:
+    """Why a retrieval that a call waited for did not answer it."""
+    match entry.state:
+        case FlightState.FAILED:
+            return "speculation failed"
+        case FlightState.CANCELLED:
+            return "speculation cancelled"
+        case FlightState.READY:
+            return "cannot be copied"
+        case FlightState.QUEUED | FlightState.RUNNING:
+            return "waited too long"

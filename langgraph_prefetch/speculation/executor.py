@@ -27,11 +27,14 @@ RATE_CHECK_SECONDS = 0.02
 
 
 class _Job:
-    __slots__ = ("flight", "lane", "policy", "task", "work")
+    """One retrieval. ``in_thread``: a thread of its own runs it, and only that thread's end frees its place."""
+
+    __slots__ = ("flight", "in_thread", "lane", "policy", "task", "work")
 
     def __init__(self, work: Work, lane: Hashable, policy: ToolPolicy, flight: Flight) -> None:
         self.work, self.lane, self.policy, self.flight = work, lane, policy, flight
         self.task: asyncio.Task[None] | None = None
+        self.in_thread = False
 
 
 class Executor:
@@ -49,6 +52,7 @@ class Executor:
         self._jobs: set[_Job] = set()
         self._running = 0
         self._closed = False
+        self._looking_again = False
         _executors.add(self)
 
     @property
@@ -73,7 +77,9 @@ class Executor:
                 self._queue.append(job)
         # A cancelled flight may end its coroutine and free its place; a thread can only be abandoned.
         flight.on_end(self._ended)
-        self._host.call((lambda: self._launch(job)) if started else self._pump)
+        if not self._on_host((lambda: self._launch(job)) if started else self._pump):
+            self._forget(job)
+            raise SpeculationRejectedError("its event loop is closed")
 
     @contextmanager
     def real_call(self, lane: Hashable, policy: ToolPolicy) -> Iterator[None]:
@@ -87,7 +93,7 @@ class Executor:
                 self._put(lane, lanes.real_call_ended(self._lane(lane, policy)), policy)
                 waiting = bool(self._queue) and not self._closed
             if waiting:
-                self._host.call(self._pump)
+                self._on_host(self._pump)
 
     def close(self) -> None:
         """Cancel everything and take nothing more. Idempotent; waits half a second at most."""
@@ -100,26 +106,36 @@ class Executor:
         for job in jobs:
             job.flight.cancel()
         if jobs:
-            self._host.call(self._sweep)
+            self._on_host(self._sweep)
         self._host.close()
-
-    def _ended(self, flight: Flight) -> None:
-        if flight.state is FlightState.CANCELLED and not self._closed:
-            self._host.call(self._sweep)
 
     def after_fork(self) -> None:
         """In a forked child neither the loop's thread nor the running retrievals exist: forget them."""
         self._lock = threading.Lock()
-        jobs = [*self._jobs, *self._queue]
-        self._queue.clear()
-        self._jobs.clear()
-        self._lanes.clear()
+        for job in [*self._jobs, *self._queue]:
+            job.flight.cancel_after_fork()
+        self._queue, self._jobs, self._lanes = deque(), set(), {}
         self._running = 0
+        self._looking_again = False
         self._host.after_fork()
-        closed, self._closed = self._closed, True  # a forked child starts no thread before it needs one
-        for job in jobs:
-            job.flight.cancel()
-        self._closed = closed
+
+    def _on_host(self, callback: Callable[[], None]) -> bool:
+        """Run ``callback`` on the host's loop soon; False if it is closed, so that nothing runs there any more."""
+        try:
+            self._host.call(callback)
+        except RuntimeError:
+            return False
+        return True
+
+    def _forget(self, job: _Job) -> None:
+        with self._lock:
+            if job in self._queue:
+                self._queue.remove(job)
+        self._free(job)
+
+    def _ended(self, flight: Flight) -> None:
+        if flight.state is FlightState.CANCELLED and not self._closed:
+            self._on_host(self._sweep)
 
     def _lane(self, lane: Hashable, policy: ToolPolicy) -> Lane:
         return lanes.refilled(self._lanes.get(lane, Lane()), policy, self._clock())
@@ -137,11 +153,16 @@ class Executor:
             queued = [job for job in self._queue if job.flight.state is FlightState.QUEUED]
             taken = [job for job in queued if self._takes(job)]
             self._queue = deque(job for job in queued if job not in self._jobs)
-            held_by_rate = any(job.policy.max_per_second is not None for job in self._queue)
+            look_again = not self._looking_again and any(job.policy.max_per_second is not None for job in self._queue)
+            self._looking_again |= look_again
         for job in taken:
             self._launch(job)
-        if held_by_rate:
-            self._host.loop.call_later(RATE_CHECK_SECONDS, self._pump)
+        if look_again:
+            self._host.loop.call_later(RATE_CHECK_SECONDS, self._look_again)
+
+    def _look_again(self) -> None:
+        self._looking_again = False
+        self._pump()
 
     def _takes(self, job: _Job) -> bool:
         """Give the job a place if there is one. The lock is held."""
@@ -158,6 +179,8 @@ class Executor:
         """Let a job that has a place run. Runs on the loop."""
         if job.flight.state is FlightState.RUNNING:
             job.task = self._host.loop.create_task(self._fly(job))
+            # Not in _fly itself: a task cancelled before its first step runs none of its code.
+            job.task.add_done_callback(lambda _: None if job.in_thread else self._free(job))
         else:  # given up in the meantime
             self._free(job)
 
@@ -172,53 +195,50 @@ class Executor:
             self._pump()
 
     async def _fly(self, job: _Job) -> None:
-        work = job.work
         try:
             async with asyncio.timeout(job.policy.timeout_seconds):
-                if work.blocking is not None:
-                    output = await self._in_thread(job, work.blocking)
-                else:
-                    output = await self._in_loop(work)
+                output = await (self._in_loop(job.work) if job.work.blocking is None else self._in_thread(job))
+            if not isinstance(output, Output):
+                raise TypeError(f"a search tool's work must give an Output, not {type(output).__name__}")
             job.flight.land(output)
         except asyncio.CancelledError:
             job.flight.cancel()
         except BaseException as error:  # noqa: BLE001 - whatever a tool raises is a miss, control-flow signals included
             job.flight.fail(error)
-        finally:
-            if work.blocking is None:  # a thread frees its place when it ends, however long ago it was given up
-                self._free(job)
 
     async def _in_loop(self, work: Work) -> Output:
         if work.coroutine is None:
             raise TypeError("work has neither a blocking function nor a coroutine")
+        coroutine = _contained(work.coroutine)
         if work.loop is None or work.loop is self._host.loop:
-            return await asyncio.create_task(work.coroutine(), context=work.context)
-        return await _on_loop(work.loop, work.coroutine, work.context)
+            return await asyncio.create_task(coroutine(), context=work.context)
+        return await _on_loop(work.loop, coroutine, work.context)
 
-    async def _in_thread(self, job: _Job, blocking: Callable[[], Output]) -> Output:
-        loop = self._host.loop
-        ended: asyncio.Future[Output] = loop.create_future()
+    async def _in_thread(self, job: _Job) -> Output:
+        loop, blocking = self._host.loop, job.work.blocking
+        assert blocking is not None
+        ended: asyncio.Future[Output | _Raised] = loop.create_future()
 
-        def settle(outcome: Output | BaseException) -> None:
+        def settle(outcome: Output | _Raised) -> None:
             self._free(job)
-            if ended.done():
-                return
-            if isinstance(outcome, Output):
+            if not ended.done():
                 ended.set_result(outcome)
-            else:
-                ended.set_exception(outcome)
 
         def run() -> None:
-            outcome: Output | BaseException
+            outcome: Output | _Raised
             try:
                 outcome = job.work.context.run(blocking)
             except BaseException as error:  # noqa: BLE001 - handed to the loop, which tells the flight
-                outcome = error
+                outcome = _Raised(error)
             if not _soon(loop, lambda: settle(outcome)):
                 self._free(job)
 
         threading.Thread(target=run, name=f"langgraph-prefetch-{job.policy.name}", daemon=True).start()
-        return await ended
+        job.in_thread = True
+        outcome = await ended
+        if isinstance(outcome, _Raised):
+            raise outcome.error
+        return outcome
 
     def _free(self, job: _Job) -> None:
         with self._lock:
@@ -229,7 +249,28 @@ class Executor:
             self._put(job.lane, lanes.speculation_ended(self._lane(job.lane, job.policy)), job.policy)
             waiting = bool(self._queue) and not self._closed
         if waiting:
-            self._host.call(self._pump)
+            self._on_host(self._pump)
+
+
+class _Raised:
+    """What a thread raised. A value, because a future takes no StopIteration."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+def _contained(coroutine: Callable[[], Coroutine[Any, Any, Output]]) -> Callable[[], Coroutine[Any, Any, Output]]:
+    """The same, but a tool that asks for the end of the process does not end the loop it speculates on."""
+
+    async def run() -> Output:
+        try:
+            return await coroutine()
+        except SystemExit as error:
+            raise RuntimeError("the tool asked to end the process") from error
+
+    return run
 
 
 async def _on_loop(
@@ -241,11 +282,12 @@ async def _on_loop(
     tasks: list[asyncio.Task[Output]] = []
 
     def settle(task: asyncio.Task[Output]) -> None:
+        error = None if task.cancelled() else task.exception()  # always asked for, or asyncio would log it
         if ended.done():
             return
         if task.cancelled():
             ended.cancel()
-        elif error := task.exception():
+        elif error is not None:
             ended.set_exception(error)
         else:
             ended.set_result(task.result())

@@ -36,11 +36,12 @@ class Flight:
     @property
     def state(self) -> FlightState:
         """The present state."""
+        if not self._future.done():
+            return FlightState.QUEUED if self.started_at is None else FlightState.RUNNING
+        # An end is for ever, so what is asked from here on cannot change in between.
         if self._future.cancelled():
             return FlightState.CANCELLED
-        if self._future.done():
-            return FlightState.FAILED if self._future.exception() else FlightState.READY
-        return FlightState.QUEUED if self.started_at is None else FlightState.RUNNING
+        return FlightState.FAILED if self._future.exception() else FlightState.READY
 
     @property
     def seconds(self) -> float | None:
@@ -55,7 +56,7 @@ class Flight:
 
     def land(self, output: Output) -> bool:
         """The retrieval has its result; False if its end was decided before."""
-        self.ended_at = self.ended_at or self._clock()
+        self._note_end()
         try:
             self._future.set_result(output)
         except concurrent.futures.InvalidStateError:
@@ -64,7 +65,7 @@ class Flight:
 
     def fail(self, error: BaseException) -> bool:
         """The retrieval failed; False if its end was decided before."""
-        self.ended_at = self.ended_at or self._clock()
+        self._note_end()
         try:
             self._future.set_exception(error)
         except concurrent.futures.InvalidStateError:
@@ -73,10 +74,15 @@ class Flight:
 
     def cancel(self) -> bool:
         """Give the retrieval up; False if its end was decided before."""
-        if not self._future.cancel():
+        if self._future.done():
             return False
-        self.ended_at = self._clock()
-        return True
+        self._note_end()
+        return self._future.cancel()
+
+    def cancel_after_fork(self) -> None:
+        """Cancel in a forked child, where a thread that is not here may hold the lock of the future for ever."""
+        self._future = concurrent.futures.Future()
+        self._future.cancel()
 
     def on_end(self, callback: Callable[[Flight], None]) -> None:
         """Call ``callback(flight)`` once, when the end is decided (at once if it is)."""
@@ -94,7 +100,9 @@ class Flight:
 
     def wait(self, seconds: float) -> Output | None:
         """Block the calling thread for at most ``seconds``; None if there is no result by then."""
-        concurrent.futures.wait([self._future], timeout=seconds)
+        # Not concurrent.futures.wait(): a cancelled future does not wake it.
+        with contextlib.suppress(TimeoutError, concurrent.futures.CancelledError):
+            self._future.exception(timeout=max(0.0, seconds))
         return self.output
 
     async def await_(self, seconds: float) -> Output | None:
@@ -111,3 +119,7 @@ class Flight:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(ended.wait(), seconds)
         return self.output
+
+    def _note_end(self) -> None:
+        if self.ended_at is None:
+            self.ended_at = self._clock()

@@ -62,8 +62,8 @@ def speculation_ended(lane: Lane) -> Lane:
 
 
 def real_call_started(lane: Lane) -> Lane:
-    """The lane with one more real call; it takes its rate token even where none is left."""
-    return replace(lane, real=lane.real + 1, tokens=lane.tokens - 1)
+    """The lane with one more real call; it takes a rate token if one is left, and runs up no debt if not."""
+    return replace(lane, real=lane.real + 1, tokens=max(0.0, lane.tokens - 1))
 
 
 def real_call_ended(lane: Lane) -> Lane:

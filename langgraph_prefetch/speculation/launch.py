@@ -11,7 +11,7 @@ from typing import Any
 from langgraph_prefetch.errors import SpeculationRejectedError
 from langgraph_prefetch.events import Fate, SpeculationEnded, SpeculationIgnored, SpeculationJoined, SpeculationStarted
 from langgraph_prefetch.keys import SearchKey
-from langgraph_prefetch.ports import Caller, SearchTool
+from langgraph_prefetch.ports import Caller, SearchTool, Work
 from langgraph_prefetch.speculation.cache import FAILED_SECONDS, Entry
 from langgraph_prefetch.speculation.flight import Flight, FlightState
 from langgraph_prefetch.speculation.scheduler import Ignore, Join, Launch, Spent, decide
@@ -74,11 +74,15 @@ def _start(session: Session, wish: Wish, key: SearchKey, caller: Caller) -> bool
         speculation.dispatched_at + session.options.max_age_seconds,
         lambda entry, fate, reason: _ended(session, speculation, entry, fate, reason),
     )
-    held, new = session.cache.begin(key, lambda: entry)
+    held, new = session.cache.begin(key, session.run_id, lambda: entry)
     if not new:  # another thread began the same one since it was looked for
         _joined(session, wish, held)
         return False
-    entry.runs.add(session.run_id)
+    if reason := _submit(session, wish, entry, work):
+        entry.discard()
+        session.cache.remove(entry)
+        _ignored(session, wish, reason)
+        return False
     session.events(
         SpeculationStarted(
             run_id=session.run_id,
@@ -92,27 +96,35 @@ def _start(session: Session, wish: Wish, key: SearchKey, caller: Caller) -> bool
             query=_shown(session, wish),
         )
     )
+    # Only now may its end be told: it may have ended already.
     entry.flight.on_end(lambda _: _landed(session, entry, speculation.tool))
+    return True
+
+
+def _submit(session: Session, wish: Wish, entry: Entry, work: Work) -> str | None:
+    """Hand the retrieval to the executor; the reason why it was not taken, or None."""
+    ledger, budgets = session.shared.ledger, session.options.budgets
+    if used_up := ledger.admit(session.budget_scope, budgets.per_scope_per_minute, budgets.per_process_per_minute):
+        return f"budget: {used_up}"
     try:
         session.shared.executor.submit(entry.flight, work, session.lane(wish.tool), wish.tool.policy)
     except SpeculationRejectedError as error:
-        session.cache.remove(entry)
-        entry.abandon(f"rejected: {error.reason}")
-        return False
-    session.shared.ledger.add(session.scope)
-    return True
+        ledger.withdraw(session.budget_scope)
+        return f"rejected: {error.reason}"
+    return None
 
 
 def _landed(session: Session, entry: Entry, tool: str) -> None:
     """The retrieval ended: learn how long it took; a failure stays in the cache for a moment as a failure."""
     flight = entry.flight
-    if flight.state is FlightState.READY and flight.seconds is not None:
-        session.typical.add(tool, flight.seconds)
-    elif flight.state is FlightState.FAILED:
-        entry.settle(Fate.FAILED, type(flight.error).__name__)
-        if session.cache.remove(entry):
-            entry.expires_at = session.now + FAILED_SECONDS
-            session.cache.put(entry)
+    if flight.state is FlightState.READY:
+        if flight.seconds is not None:
+            session.typical.add(tool, flight.seconds)
+        return
+    entry.settle_unserved("its tool gave it up")
+    if session.cache.remove(entry) and flight.state is FlightState.FAILED:
+        entry.expires_at = session.now + FAILED_SECONDS
+        session.cache.put(entry)
 
 
 def _ended(session: Session, speculation: Speculation, entry: Entry, fate: Fate, reason: str) -> None:

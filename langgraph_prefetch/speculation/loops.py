@@ -29,7 +29,8 @@ class LoopHost(Protocol):
         ...
 
 
-_left_to_the_parent: list[asyncio.AbstractEventLoop] = []
+_kept_open: list[asyncio.AbstractEventLoop] = []
+"""Loops that may not be closed; held, because collecting an open loop warns."""
 
 
 class BackgroundLoop:
@@ -62,18 +63,27 @@ class BackgroundLoop:
             loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
         if loop is None or thread is None:
             return
-        loop.call_soon_threadsafe(lambda: loop.create_task(_drain(loop)))
-        thread.join(0.5)
-        if not thread.is_alive():
+        loop.call_soon_threadsafe(_start_drain, loop)
+        if thread is not threading.current_thread():
+            thread.join(0.5)
+        if thread.is_alive():
+            _kept_open.append(loop)  # a coroutine holds it up; closing it under its thread would raise there
+        else:
             loop.close()
 
     def after_fork(self) -> None:
         """Forget the loop; the next use starts another."""
         self._lock = threading.Lock()
         if self._loop is not None:
-            # Neither closed (its selector is shared with the parent) nor collected (which would warn).
-            _left_to_the_parent.append(self._loop)
+            _kept_open.append(self._loop)  # its selector is shared with the parent
         self._loop, self._thread = None, None
+
+
+_draining: set[asyncio.Task[None]] = set()
+
+
+def _start_drain(loop: asyncio.AbstractEventLoop) -> None:
+    _draining.add(loop.create_task(_drain(loop)))
 
 
 async def _drain(loop: asyncio.AbstractEventLoop) -> None:
@@ -82,6 +92,7 @@ async def _drain(loop: asyncio.AbstractEventLoop) -> None:
         task.cancel()
     if tasks:
         await asyncio.wait(tasks, timeout=0.4)
+    _draining.clear()
     loop.stop()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from langgraph_prefetch.config import PrefetchOptions
 from langgraph_prefetch.events import EventHub
-from langgraph_prefetch.keys import Scope, SearchKey, search_key
+from langgraph_prefetch.keys import RunScope, Scope, SearchKey, search_key
 from langgraph_prefetch.ports import Caller, SearchTool
 from langgraph_prefetch.speculation.cache import Entry, SpeculationCache
 from langgraph_prefetch.speculation.flight import FlightState
@@ -35,6 +35,11 @@ class Session:
     def cache(self) -> SpeculationCache:
         """Where this run's speculations are."""
         return self.own if self.own is not None else self.shared.cache
+
+    @property
+    def budget_scope(self) -> Scope | None:
+        """The scope a budget counts: a run's own has the budget of the run."""
+        return None if isinstance(self.scope, RunScope) else self.scope
 
     @property
     def now(self) -> float:

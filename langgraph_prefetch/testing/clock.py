@@ -1,6 +1,10 @@
-"""Clocks that tests move by hand."""
+"""A clock that tests move by hand, and an event loop that follows it."""
 
 from __future__ import annotations
+
+import asyncio
+
+from langgraph_prefetch.ports import Clock
 
 
 class FakeClock:
@@ -22,3 +26,20 @@ class FakeClock:
         if seconds < 0:
             raise ValueError(f"a clock never goes back: {seconds!r}")
         self._now += seconds
+
+
+class HandDrivenLoop(asyncio.SelectorEventLoop):
+    """An event loop that runs only while :meth:`settle` is called, and whose timers follow a clock moved by hand."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        super().__init__()
+
+    def time(self) -> float:
+        """Seconds of the given clock."""
+        return self._clock()
+
+    def settle(self, rounds: int = 20) -> None:
+        """Run what is ready, and what becomes ready by that, for so many rounds; wait for nothing."""
+        for _ in range(rounds):
+            self.run_until_complete(asyncio.sleep(0))

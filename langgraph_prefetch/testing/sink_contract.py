@@ -1,0 +1,87 @@
+"""The acceptance suite of event sinks."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, get_args
+
+import pytest
+
+from langgraph_prefetch.events import (
+    Event,
+    EventHub,
+    EventSink,
+    Fate,
+    RunEnded,
+    RunStarted,
+    SearchCallAnswered,
+    SpeculationEnded,
+    SpeculationIgnored,
+    SpeculationJoined,
+    SpeculationStarted,
+    StepEnded,
+    StepStarted,
+    Trouble,
+)
+from langgraph_prefetch.testing.contract import Contract
+from langgraph_prefetch.values import Source
+
+
+def sample_events(run_id: str = "run-1") -> tuple[Event, ...]:
+    """One run's events, every kind at least once, in an order in which they may come."""
+    about: dict[str, Any] = {"run_id": run_id, "step": 1, "tool": "search", "source": Source.REASONING}
+    name = f"{run_id}-1"
+    seconds = {"waited": 0.1, "retrieval": 0.5, "lead": 0.4, "hideable": 0.4, "hidden": 0.4}
+    answered: dict[str, Any] = {f"{each}_seconds": value for each, value in seconds.items()}
+    return (
+        RunStarted(run_id=run_id, at=1.0),
+        StepStarted(run_id=run_id, step=1, at=1.1),
+        SpeculationStarted(**about, at=1.3, speculation_id=name, probability=0.9, cue="en.need_to"),
+        SpeculationJoined(**about, at=1.4, speculation_id=name),
+        SpeculationIgnored(**about, at=1.5, reason="budget: per_run"),
+        StepEnded(run_id=run_id, step=1, at=1.6, pieces=12),
+        SpeculationEnded(**about, at=1.8, speculation_id=name, fate=Fate.SERVED, reason="late", seconds=0.5),
+        SearchCallAnswered(**about, **answered, at=1.8, call_id="call_1", speculation_id=name, late=True, reason=""),
+        Trouble(at=1.9, where="token", error="ValueError"),
+        RunEnded(run_id=run_id, at=2.0, idle=False),
+    )
+
+
+class EventSinkContract(Contract):
+    """Subclass it and give the fixture ``sink``."""
+
+    @pytest.fixture
+    def sink(self) -> EventSink:
+        """The implementation under test."""
+        raise NotImplementedError("give the suite a fixture named sink")
+
+    def test_every_kind_of_event_is_taken(self, sink: EventSink) -> None:
+        """No event makes the sink raise, or the hub would drop it."""
+        assert {type(event) for event in sample_events()} == set(get_args(Event))
+        for event in sample_events():
+            sink(event)
+
+    def test_events_out_of_order_are_taken(self, sink: EventSink) -> None:
+        """A sink may be subscribed in the middle of a run, and runs overlap."""
+        for event in reversed(sample_events()):
+            sink(event)
+
+    def test_many_threads_at_once(self, sink: EventSink) -> None:
+        """Events come from the threads of models, tools and retrievals."""
+        hub, dropped = EventHub(), []
+        hub.subscribe(sink)
+
+        def send(number: int) -> None:
+            for _ in range(20):
+                for event in sample_events(f"run-{number}"):
+                    try:
+                        sink(event)
+                    except Exception as error:  # noqa: BLE001 - whatever it is, the hub would drop the sink
+                        dropped.append(error)
+
+        threads = [threading.Thread(target=send, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert dropped == []
