@@ -6,12 +6,12 @@ Times ``at`` are seconds of the prefetcher's clock. Query text is left out (None
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from langgraph_prefetch.locks import ForkSafeLock
 from langgraph_prefetch.values import Source
 
 logger = logging.getLogger("langgraph_prefetch")
@@ -176,7 +176,7 @@ Event = (
 class EventSink(Protocol):
     """Receives every event, from any thread. May raise or be slow without harming a run's answers."""
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: Event, /) -> None:
         """Take one event."""
         ...
 
@@ -186,7 +186,7 @@ class EventHub:
 
     def __init__(self) -> None:
         self._sinks: tuple[EventSink, ...] = ()
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
 
     def subscribe(self, sink: EventSink) -> Callable[[], None]:
         """Add a sink; the returned function takes it away again."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter, OrderedDict, defaultdict
 from dataclasses import dataclass, field
 
@@ -18,6 +17,7 @@ from langgraph_prefetch.events import (
     StepStarted,
     Trouble,
 )
+from langgraph_prefetch.locks import ForkSafeLock
 from langgraph_prefetch.values import Source
 
 MAX_OPEN_RUNS = 4_096
@@ -145,7 +145,7 @@ class Tally:
     """An event sink that counts. Safe for threads."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._n: Counter[str] = Counter()
         self._seconds: defaultdict[str, float] = defaultdict(float)
         self._ignored: Counter[str] = Counter()

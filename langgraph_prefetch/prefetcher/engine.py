@@ -6,7 +6,6 @@ import dataclasses
 import itertools
 import logging
 import os
-import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,6 +14,7 @@ from langgraph_prefetch.events import EventHub, EventSink, RunStarted, Trouble
 from langgraph_prefetch.intent.cues import CueSet, default_cues
 from langgraph_prefetch.intent.reader import IntentSettings
 from langgraph_prefetch.keys import RunScope, SharedScope, shared_scope
+from langgraph_prefetch.locks import ForkSafeLock
 from langgraph_prefetch.ports import SearchTool
 from langgraph_prefetch.prefetcher.open_runs import OpenRuns
 from langgraph_prefetch.prefetcher.run import Run, end_session
@@ -61,7 +61,7 @@ class PrefetchEngine:
         self._paused = False
         self._runs = OpenRuns()
         self._warned: set[str] = set()
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         settings = IntentSettings(
             max_guesses=options.budgets.guesses_per_step,
             cues=cues if cues is not None else default_cues(),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
+
+from langgraph_prefetch.locks import ForkSafeLock
 
 if TYPE_CHECKING:
     from langgraph_prefetch.prefetcher.run import Run
@@ -19,7 +20,7 @@ class OpenRuns:
     """Safe for threads. Holds no run alive: one that its listener dropped without an end is ended at the next look."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._open: OrderedDict[str, tuple[weakref.ref[Run], Callable[[], None]]] = OrderedDict()
         self._lost: deque[str] = deque()
 

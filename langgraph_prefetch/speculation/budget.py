@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Hashable
 
 from cachetools import TTLCache
 
+from langgraph_prefetch.locks import ForkSafeLock
 from langgraph_prefetch.ports import Clock
 
 MINUTE = 60.0
@@ -43,7 +43,7 @@ class Ledger:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._process = SlidingMinute()
         self._scopes: TTLCache[Hashable, SlidingMinute] = TTLCache(MAX_SCOPES, MINUTE, timer=clock)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ from cachetools import TLRUCache
 
 from langgraph_prefetch.events import Fate
 from langgraph_prefetch.keys import Scope, SearchKey
+from langgraph_prefetch.locks import ForkSafeLock
 from langgraph_prefetch.ports import Clock
 from langgraph_prefetch.speculation.flight import Flight, FlightState
 from langgraph_prefetch.values import Output, Speculation
@@ -111,7 +111,7 @@ class SpeculationCache:
     """
 
     def __init__(self, max_entries: int, clock: Clock) -> None:
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._entries = _Entries(max_entries, clock)
 
     def __len__(self) -> int:

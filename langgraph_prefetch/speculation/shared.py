@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from cachetools import TTLCache
 
 from langgraph_prefetch.config import ExecutorLimits
+from langgraph_prefetch.locks import ForkSafeLock
 from langgraph_prefetch.ports import Clock
 from langgraph_prefetch.speculation.budget import Ledger
 from langgraph_prefetch.speculation.cache import SpeculationCache
@@ -27,7 +27,7 @@ class ResumableAnswers:
     """Answers of calls whose tool node was interrupted: on resume the same call id is the same call. Bounded."""
 
     def __init__(self, clock: Clock) -> None:
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._answers: TTLCache[Hashable, Output] = TTLCache(MAX_RESUMABLE, RESUMABLE_SECONDS, timer=clock)
 
     def keep(self, call: Hashable, output: Output) -> None:
@@ -63,7 +63,7 @@ class Shared:
         )
 
 
-_lock = threading.Lock()
+_lock = ForkSafeLock()
 _process: Shared | None = None
 _limits = ExecutorLimits()
 
@@ -85,8 +85,8 @@ def limit_process(limits: ExecutorLimits) -> None:
 
 
 def _forget() -> None:
-    global _lock, _process
-    _lock, _process = threading.Lock(), None
+    global _process
+    _process = None
 
 
 os.register_at_fork(after_in_child=_forget)

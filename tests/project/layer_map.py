@@ -16,7 +16,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"prefetcher"}),
     frozenset({"speculation", "intent", "report", "retrieval", "ingest", "observe"}),
     frozenset({"ports", "events", "config", "keys"}),
-    frozenset({"values", "errors"}),
+    frozenset({"values", "errors", "locks"}),
 )
 # The words everybody speaks lean on each other (an event holds a key), never in a circle.
 FAMILIES: tuple[frozenset[str], ...] = LAYERS[-2:]
