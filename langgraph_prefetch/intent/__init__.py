@@ -1,1 +1,1 @@
-"""What is the model about to search for? Pure: no I/O, no clock."""
+"""What is the model about to search for? Pure: deltas in, guesses and sealed calls out."""

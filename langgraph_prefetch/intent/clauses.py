@@ -15,7 +15,7 @@ _KANA = re.compile(r"[\u3041-\u30ff]")
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _END = re.compile(r"[。！？!?\n]|\.(?=\s)|[，,；;、]")
 _SENTENCE_END = "。！？!?\n."
-_OPENING, _CLOSING = "「『“‘《\"", "」』”’》\""
+_OPENING, _CLOSING = '「『“‘《"', '」』”’》"'
 _MAX_CLAUSE = 400
 _MAX_OBJECT = 80
 
@@ -50,11 +50,13 @@ class ClauseReader:
         self._text += text
         if not self._eastern:
             if text.isascii() or _language(text) is None:
-                if len(self._text) > _MAX_CLAUSE:
-                    self._drop(len(self._text) - _MAX_CLAUSE // 4)
+                self._bound()
                 return
             self._eastern = True
-        yield from self._advance()
+        # A full stop ends a clause only together with the character behind it, hence the step back.
+        if _END.search(self._text, max(self._start, len(self._text) - len(text) - 1)) is not None:
+            yield from self._advance()
+        self._bound()
 
     def finish(self) -> Iterator[ClauseObject]:
         """The text has ended."""
@@ -75,8 +77,6 @@ class ClauseReader:
         if self._start - self._sentence > _MAX_CLAUSE:
             self._sentence = self._start
         self._drop(self._sentence)
-        if len(self._text) > 2 * _MAX_CLAUSE:
-            self._drop(len(self._text) - _MAX_CLAUSE)
         self._eastern = bool(self._text) and _language(self._text) is not None
 
     def _read(self, language: str, end: int) -> ClauseObject | None:
@@ -92,6 +92,10 @@ class ClauseReader:
         if not text or len(text) > _MAX_OBJECT:
             return None
         return ClauseObject(evidence, text, self._base + end)
+
+    def _bound(self) -> None:
+        if len(self._text) > 2 * _MAX_CLAUSE:
+            self._drop(len(self._text) - _MAX_CLAUSE)
 
     def _drop(self, count: int) -> None:
         self._base += count
@@ -124,4 +128,4 @@ def _object(language: str, text: str) -> str:
     while (found := lead.match(text)) is not None:
         text = text[found.end() :]
     text = re.sub(rf"\s*(?:{alternatives(own.tail)})\Z", "", text)
-    return text.strip(" 　,，、").strip("「」『』“”\"《》‘’")
+    return text.strip(" 　,，、").strip('「」『』“”"《》‘’')

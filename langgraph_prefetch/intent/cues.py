@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import Any, Literal
@@ -50,9 +50,11 @@ class Cue:
         return self.name.partition(".")[0]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Grammar:
     """Where a language puts a search's object, and the words around it that are not part of the query.
+
+    There is one object a language (see `grammar`), compared by identity so that compiled patterns are found fast.
 
     Attributes:
         order: whether the object follows the search cue or stands before it.
@@ -86,11 +88,17 @@ class CueSet:
     """A frozen set of cues; every change returns a new set."""
 
     cues: tuple[Cue, ...]
+    _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        # Every model call looks its compiled cues up by this hash, so it is computed once.
+        object.__setattr__(self, "_hash", hash(self.cues))
         names = [cue.name for cue in self.cues]
         if twice := {name for name in names if names.count(name) > 1}:
             raise ConfigurationError(f"cue names must be unique; given twice: {', '.join(sorted(twice))}")
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def add(self, *cues: Cue) -> CueSet:
         """With further cues. Raises ConfigurationError for a name that is taken."""

@@ -23,7 +23,8 @@ _CLAUSE_START = re.compile(r"[,;:—–]\s|\s(?:but|so|because|although|though|a
 _SINGLE_QUOTED = re.compile(r"(?:^|[\s(])[‘'](?:[^'’]|['’](?=\w))*\Z")
 _QUOTATION = re.compile(r"\"[^\"]*\"|“[^”]*”")
 _MAX_GAP_WORDS = 3
-_MAX_GAP_CHARS = 8
+_MAX_GAP_CHARS = 80
+_MAX_EASTERN_GAP = 10
 _ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
@@ -68,11 +69,11 @@ class Detector:
         search = self._search_at_end.search(lowered, max(0, len(lowered) - 60))
         if search is None or _SINGLE_QUOTED.search(lowered, 0, search.start()):
             return None
-        intent = None
-        for intent in self._intent.finditer(lowered, 0, search.start() + 1):
-            pass
-        if intent is None or intent.end() > search.start():
+        near = max(0, search.start() - _MAX_GAP_CHARS)
+        intents = list(self._intent.finditer(lowered, near, search.start() + 1))
+        if not intents or intents[-1].end() > search.start():
             return None
+        intent = intents[-1]
         gap = text[intent.end() : search.start()]
         if len(gap.split()) > _MAX_GAP_WORDS or gap.strip().lower() != gap.strip() or self._search.search(gap):
             return None
@@ -83,10 +84,12 @@ class Detector:
         lowered = lower(text)
         for search in self._search.finditer(lowered, start):
             intents = list(self._intent.finditer(lowered, start))
-            before = [each for each in intents if 0 <= search.start() - each.start() and search.start() - each.end() <= _MAX_GAP_CHARS]
-            after = [each for each in intents if each.end() > search.start()]
-            for intent in (before[-1:] if self.verb_first else after[:1]):
-                return self._evidence(lowered, intent, search, reach=len(lowered))
+            if self.verb_first:
+                near = [each for each in intents if 0 <= search.start() - each.start() <= _MAX_EASTERN_GAP]
+            else:
+                near = [each for each in reversed(intents) if each.end() > search.start()]
+            if near:
+                return self._evidence(lowered, near[-1], search, reach=len(lowered))
         return None
 
     def _evidence(self, lowered: str, intent: re.Match[str], search: re.Match[str], reach: int) -> Evidence:

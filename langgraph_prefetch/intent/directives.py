@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from langgraph_prefetch.intent.cues import Grammar
 from langgraph_prefetch.intent.detector import Detector, Evidence
@@ -12,8 +12,9 @@ from langgraph_prefetch.intent.objects import object_end
 
 _BREAK = re.compile(r"[\s.,;:!?…\"“”`()*]")
 _PIECE = 1_024
-_MAX_SENTENCE = 2_000
+_MAX_SENTENCE = 800
 _MAX_PAST = 600
+_MAX_CLAUSE = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class Reading:
     """The object of a directive as far as it has been read.
 
     Attributes:
-        evidence: the clause's evidence; its offsets count from the start of the sentence.
+        evidence: the clause's evidence.
         text: the object, from behind the search cue on.
         offset: where ``text`` starts in the message, in characters.
         finished: whether the object has ended; until then ``text`` only grows.
@@ -33,8 +34,8 @@ class Reading:
     text: str
     offset: int
     finished: bool
-    past: str
-    described: bool
+    past: str = ""
+    described: bool = False
 
 
 class DirectiveReader:
@@ -43,7 +44,19 @@ class DirectiveReader:
     Only one sentence is kept, and some text before it. Words in code or quotation marks never open a directive.
     """
 
-    __slots__ = ("_base", "_detector", "_fence", "_grammar", "_open", "_past", "_quoted", "_read", "_text", "_threshold", "_word")
+    __slots__ = (
+        "_base",
+        "_detector",
+        "_fence",
+        "_grammar",
+        "_open",
+        "_past",
+        "_quoted",
+        "_read",
+        "_text",
+        "_threshold",
+        "_word",
+    )
 
     def __init__(self, detector: Detector, grammar: Grammar, threshold: float) -> None:
         self._detector = detector
@@ -89,19 +102,27 @@ class DirectiveReader:
     def _judge(self, at: int) -> Evidence | None:
         if self._fence or self._in_code(at) or self._in_quotes(at):
             return None
-        evidence = self._detector.at_end(self._text[:at])
-        return evidence if evidence is not None and evidence.probability >= self._threshold else None
+        start = max(0, at - _MAX_CLAUSE)
+        evidence = self._detector.at_end(self._text[start:at])
+        if evidence is None or evidence.probability < self._threshold:
+            return None
+        return replace(evidence, intent=start + evidence.intent)
 
     def _read_object(self, evidence: Evidence, start: int, *, final: bool) -> Reading:
         text = self._text[start:]
         end = object_end(text, self._grammar, final=final)
-        described = False
-        if end is not None:
-            described = text[end:].split(maxsplit=1)[:1] != [] and text[end:].split(maxsplit=1)[0] in self._grammar.relative
-            text = text[:end]
-            self._read = self._word = start + end
-        past = self._past + self._text[: evidence.intent]
-        return Reading(evidence, text, self._base + start, end is not None, past, described)
+        if end is None:
+            return Reading(evidence, text, self._base + start, finished=False)
+        self._read = self._word = start + end
+        rest = text[end : end + 12].split(maxsplit=1)
+        return Reading(
+            evidence,
+            text[:end],
+            self._base + start,
+            finished=True,
+            past=self._past + self._text[: evidence.intent],
+            described=bool(rest) and rest[0] in self._grammar.relative,
+        )
 
     def _in_code(self, at: int) -> bool:
         return self._text.startswith("```") or self._text.count("`", 0, at) % 2 == 1

@@ -1,4 +1,4 @@
-"""The forms in which an object may come back as a query: without article or quotes, of a pair one or both, and so on."""
+"""The forms in which an object may come back as a query: with or without quotes, of a pair one or both, and so on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAME_START = re.compile(r"[\"“‘']?(?:(?![\d_a-zß-öø-ÿ])\w|\d)")
 _CAPITAL = re.compile(r"(?<=\s)(?:[\"“]|(?![\d_])[^\W\d_a-zß-öø-ÿ]|\d)")
 _CONNECTED = r"(?:of|the|in|and|for|de|la|von|van|to|on)(?=\s(?:(?:the|in)\s)?[A-Z0-9])"
 _MENTION = re.compile(
-    rf"[\"“][^\"”]+[\"”]|(?!(?:I|The|It|To|So|This|However|But)\b)[A-ZÀ-ÖØ-Þ0-9][\w.'’&-]*"
+    rf"[\"“][^\"”]+[\"”]|(?!(?:I|It|To|So|This|However|But)\b|The\s[a-z])[A-ZÀ-ÖØ-Þ0-9][\w.'’&-]*"
     rf"(?:\s{_CONNECTED}|\s[A-ZÀ-ÖØ-Þ0-9(][\w.'’&()-]*)*"
 )
 _OWNED = re.compile(r"([A-Z].*)['’]s?\s(?=[a-z])")
@@ -96,13 +96,13 @@ def candidates(text: str, grammar: Grammar, *, known: Callable[[str], bool], pas
     whole = _body(text, grammar)
     if not any(map(str.isalnum, whole)):
         return []
-    if vague(whole, grammar):
-        return _before(past, len(text), grammar) if _refers_back(whole) else []
     if (found := re.search(r"\b(?:such as|called|named|titled|nicknamed)\s", text)) is not None:
         named = candidates(text[found.end() :], grammar, known=known, past="")
         return [Candidate(each.text, Form.MENTION, len(text)) for each in named[:2]]
+    if vague(whole, grammar):
+        return _before(past, len(text), grammar) if _refers_back(whole) else []
     separators = list(_separators(text, grammar))
-    if not separators or known(_BRACKETED_END.sub("", whole)) and len(separators) > 1:
+    if not separators or (known(_BRACKETED_END.sub("", whole)) and len(separators) > 1):
         return _single(whole, len(text), grammar)
     ends = [*(found.start() for found in separators), len(text)]
     starts = [0, *(found.end() for found in separators)]
@@ -124,7 +124,7 @@ def mentions(text: str, grammar: Grammar) -> list[Candidate]:
 
 def vague(text: str, grammar: Grammar) -> bool:
     """Whether an object names nothing: "it", "these results", "more about his life"."""
-    return text.split(maxsplit=1)[0].lower() in grammar.vague
+    return text.split(maxsplit=1)[0] in grammar.vague
 
 
 def _refers_back(text: str) -> bool:
@@ -159,7 +159,7 @@ def _may_be_one_name(first: str, second: str = "") -> bool:
     words, others = first.split(), second.split()
     if len(words) < 2 or words[0] in ("The", "A", "An"):
         return True
-    return bool(others) and (len(second) <= 2 or len(others) > 1 and words[-1] == others[-1])
+    return bool(others) and (len(second) <= 2 or (len(others) > 1 and words[-1] == others[-1]))
 
 
 def _single(text: str, end: int, grammar: Grammar) -> list[Candidate]:

@@ -6,9 +6,9 @@ of this search or of a later one of the same run. Each row is drawn towards the 
 candidates (additive smoothing), then rounded to 0.01 below 0.1 and to 0.05 above. Five-fold cross-validation by
 question moves coverage by under 2 points.
 
-Two rows are set, not counted: ``item`` (one of at most three things), because the recorded agents make one call at a
-time and agents with parallel calls ask for all items at once, and ``clause`` (Korean, Chinese, Japanese), for which
-there are no recordings.
+Some rows are set, not counted: ``item`` (one of three things), because the recorded agents make one call at a time
+while others ask for all items at once; ``clause`` (Korean, Chinese, Japanese) and ``information`` ("find information
+about X"), of which there are no or too few recordings.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ RATES: Mapping[str, float] = MappingProxyType(
         "first/short/phrases": 0.25,
         "history/names": 0.15,
         "history/phrases": 0.03,
+        "information/name": 0.5,
         "inside/lower": 0.15,
         "inside/mixed": 0.06,
         "inside/name": 0.07,
@@ -84,7 +85,6 @@ RATES: Mapping[str, float] = MappingProxyType(
 """P(exact query) by row; a row that is not listed was too rare to count and stands for 0."""
 
 _OWNER = re.compile(r"['’]s?\s[a-z]")
-_NOT_SEARCH = frozenset({"en.find", "en.get_information"})
 _SMALL = frozenset("of the and in to for a an on at vs. v de la or by with is from".split())
 
 
@@ -118,10 +118,15 @@ class Asks(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """How this run's agent writes its queries, read from its question and its queries so far."""
+    """How this run's agent writes its queries, read from its question and its queries so far.
+
+    ``looks_up`` says whether the agent has a tool for looking things up in the open page, so that "look up" does not
+    mean a search.
+    """
 
     question: str = ""
     earlier: tuple[str, ...] = ()
+    looks_up: bool = True
 
     @property
     def asks(self) -> Asks:
@@ -150,21 +155,21 @@ def row(candidate: Candidate, verb: str, habit: Habit) -> str:
     """The row of `RATES` that a candidate falls into."""
     text, form, look, asks = candidate.text, candidate.form, shape(candidate.text), habit.asks
     if form is Form.HISTORY:
-        return f"history/{asks}" if verb != "en.look_up" else "other"
+        return f"history/{asks}" if verb != "en.look_up" else "look_up/other"
     if form is Form.CLAUSE:
         return "clause"
-    if verb == "en.look_up":
+    if verb == "en.look_up" and habit.looks_up:
         return f"look_up/{_look_up(candidate, look, habit)}"
-    if verb in _NOT_SEARCH:
-        return "other"
+    if verb == "en.get_information":
+        return f"information/{look}"
     match form, look:
-        case (Form.QUOTED | Form.UNQUOTED), _:
+        case ((Form.QUOTED | Form.UNQUOTED), _):
             in_question = habit.quotes == "unknown" and text.strip('"') in habit.question
             return f"{form}/{'question' if in_question else habit.quotes}"
-        case (Form.PAIR | Form.FIRST), _:
+        case ((Form.PAIR | Form.FIRST), _):
             size = "short" if candidate.one_name else "full"
             return f"{form}/{size}/{asks}"
-        case (Form.SECOND | Form.JOINED), Shape.LOWER:
+        case ((Form.SECOND | Form.JOINED), Shape.LOWER):
             return f"{form}/lower"
         case Form.SECOND, _:
             return f"second/{'nothing' if asks is Asks.NOTHING else 'later'}"

@@ -43,10 +43,14 @@ class Guesser:
 
     def feed(self, text: str) -> list[Guess]:
         """Guesses that ``text`` made certain."""
+        if not self._left:
+            return []
         return self._guesses(self._directives.feed(text), self._clauses.feed(text))
 
     def finish(self) -> list[Guess]:
         """Guesses that only a following word could still have changed."""
+        if not self._left:
+            return []
         return self._guesses(self._directives.finish(), self._clauses.finish())
 
     def _guesses(self, readings: Iterable[Reading], objects: Iterable[ClauseObject]) -> list[Guess]:

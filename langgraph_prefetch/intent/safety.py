@@ -7,7 +7,9 @@ import re
 MAX_QUERY_CHARS = 200
 """Longer texts are never guessed."""
 
-_ADDRESS = re.compile(r"\w+://|\bwww\.|\b[\w.-]+\.(?:com|net|org|io|ru|cn|xyz|info)/|[\w.+-]+@[\w-]+\.\w", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"\w+://|\bwww\.|\b[\w.-]+\.(?:com|net|org|io|ru|cn|xyz|info)/|[\w.+-]+@[\w-]+\.\w", re.IGNORECASE
+)
 _SECRET = re.compile(
     r"\b(?:sk|pk|rk|ghp|gho|xox[abp]|AKIA|ASIA|eyJ)[-_A-Za-z0-9]{12,}"  # the prefixes of well-known key formats
     r"|-----BEGIN|\b(?:password|passwd|secret|token|api[ _-]?key)\s*[:=]"
