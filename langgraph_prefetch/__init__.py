@@ -1,0 +1,43 @@
+"""Start a LangGraph agent's searches while the model is still thinking, and answer the real calls from them."""
+
+from typing import TYPE_CHECKING, Any
+
+from langgraph_prefetch.config import Budgets, ExecutorLimits, PrefetchOptions, ToolPolicy
+from langgraph_prefetch.errors import ConfigurationError, MissingExtraError, PrefetchError
+from langgraph_prefetch.graph.front import Prefetcher
+from langgraph_prefetch.graph.nodes import SpeculationNode, prefetching_tool_node
+from langgraph_prefetch.graph.wrap import with_prefetch
+from langgraph_prefetch.intent.cues import Cue, CueSet, default_cues
+from langgraph_prefetch.report import Report
+from langgraph_prefetch.speculation.shared import limit_process
+
+if TYPE_CHECKING:
+    from langgraph_prefetch.graph.middleware import PrefetchMiddleware
+
+__all__ = [
+    "Budgets",
+    "ConfigurationError",
+    "Cue",
+    "CueSet",
+    "ExecutorLimits",
+    "MissingExtraError",
+    "PrefetchError",
+    "PrefetchMiddleware",
+    "PrefetchOptions",
+    "Prefetcher",
+    "Report",
+    "SpeculationNode",
+    "ToolPolicy",
+    "default_cues",
+    "limit_process",
+    "prefetching_tool_node",
+    "with_prefetch",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "PrefetchMiddleware":  # needs langchain, which the core does without
+        from langgraph_prefetch.graph.middleware import PrefetchMiddleware
+
+        return PrefetchMiddleware
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

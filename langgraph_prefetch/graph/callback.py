@@ -55,7 +55,7 @@ class StreamListener(BaseCallbackHandler):
         self._roots: OrderedDict[UUID, UUID] = OrderedDict()
         self._runs: OrderedDict[UUID, Run] = OrderedDict()
         self._inside_tools: OrderedDict[UUID, None] = OrderedDict()
-        self._models: OrderedDict[UUID, _Hearing] = OrderedDict()
+        self._models: OrderedDict[UUID, Hearing] = OrderedDict()
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -121,9 +121,9 @@ class StreamListener(BaseCallbackHandler):
         if self._is_not_the_agents(parent_run_id, metadata):
             return
         with self._guard("model start"):
-            self._begin(run_id, parent_run_id, _question(messages))
-            if self.engine.enabled and self.engine.tools:
-                _makes_model_stream.set(self._may_force(serialized, kwargs.get("invocation_params") or {}))
+            forced = self._forces(serialized, kwargs.get("invocation_params") or {})
+            self._begin(run_id, parent_run_id, _question(messages), forced=forced)
+            _makes_model_stream.set(forced)
 
     def on_llm_start(
         self,
@@ -138,7 +138,7 @@ class StreamListener(BaseCallbackHandler):
         """A plain text model is called."""
         if not self._is_not_the_agents(parent_run_id, metadata):
             with self._guard("model start"):
-                self._begin(run_id, parent_run_id, "")
+                self._begin(run_id, parent_run_id, "", forced=False)
 
     def on_llm_new_token(self, token: Any, *, run_id: UUID, chunk: Any = None, **kwargs: Any) -> None:
         """A chunk of a model's stream. Bedrock and Anthropic give ``token`` as a list of blocks."""
@@ -167,6 +167,7 @@ class StreamListener(BaseCallbackHandler):
         hearing = self._forget(run_id)
         if hearing is not None:
             with self._guard("model end"):
+                hearing.restore(response)
                 hearing.run.end_step(run_id, self._caller)
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
@@ -185,13 +186,22 @@ class StreamListener(BaseCallbackHandler):
     def _caller(self) -> GraphCaller:
         return GraphCaller.ambient(self._loop)
 
-    def _hear(self, run_id: UUID, hearing: _Hearing, deltas: tuple[Delta, ...]) -> None:
+    def _hear(self, run_id: UUID, hearing: Hearing, deltas: tuple[Delta, ...]) -> None:
         if deltas:
+            if hearing.forced:
+                hearing.note(deltas)
             hearing.run.hear(run_id, deltas, self._caller)
 
-    def _may_force(self, serialized: Mapping[str, Any], invocation: Mapping[str, Any]) -> bool:
+    def _forces(self, serialized: Mapping[str, Any], invocation: Mapping[str, Any]) -> bool:
+        """True if this model call streams because of us, and only because of us."""
         wanted = self.engine.options.force_streaming
-        return auto_streams(serialized, invocation) if wanted == "auto" else wanted
+        if not wanted or not self.engine.enabled or not self.engine.tools:
+            return False
+        if wanted == "auto" and not auto_streams(serialized, invocation, undoes_partial_calls=True):
+            return False
+        callbacks = (ambient_config() or {}).get("callbacks")
+        others = [each for each in getattr(callbacks, "handlers", ()) if each is not self]
+        return not streams_anyway(others, serialized, invocation)
 
     def _is_not_the_agents(self, parent_run_id: UUID | None, metadata: Mapping[str, Any] | None) -> bool:
         node = str((metadata or {}).get("langgraph_node", ""))
@@ -203,7 +213,7 @@ class StreamListener(BaseCallbackHandler):
                 self._inside_tools[run_id] = None
                 _keep_last(self._inside_tools, MAX_KNOWN_IDS)
             if self._run is None:
-                self._roots[run_id] = self._roots.get(parent_run_id, parent_run_id) if parent_run_id else run_id
+                self._roots[run_id] = self._roots.get(parent_run_id, run_id) if parent_run_id else run_id
                 _keep_last(self._roots, MAX_KNOWN_IDS)
 
     def _leave(self, run_id: UUID) -> None:
@@ -215,10 +225,10 @@ class StreamListener(BaseCallbackHandler):
             with self._guard("run end"):
                 run.close()
 
-    def _begin(self, run_id: UUID, parent_run_id: UUID | None, question: str) -> None:
+    def _begin(self, run_id: UUID, parent_run_id: UUID | None, question: str, *, forced: bool) -> None:
         run = self._run or self._run_for(run_id, parent_run_id)
         with self._lock:
-            self._models[run_id] = _Hearing(run)
+            self._models[run_id] = Hearing(run, forced=forced)
             _keep_last(self._models, MAX_OPEN_RUNS)
         run.begin_step(run_id, question)
 
@@ -233,7 +243,7 @@ class StreamListener(BaseCallbackHandler):
             each.close()
         return run
 
-    def _forget(self, run_id: UUID) -> _Hearing | None:
+    def _forget(self, run_id: UUID) -> Hearing | None:
         with self._lock:
             return self._models.pop(run_id, None)
 
@@ -250,39 +260,6 @@ class _Tapping(StreamListener):
 
 def _pass_through(run_id: UUID, output: Any) -> Any:
     return output
-
-
-class _Hearing:
-    """One model call. Under v3 some models are heard twice, as chunks and as events: the first kind seen counts."""
-
-    __slots__ = ("_kind", "run")
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self._kind: str | None = None
-
-    def takes(self, kind: str) -> bool:
-        if self._kind is None:
-            self._kind = kind
-        return self._kind == kind
-
-
-class Guard:
-    """Keeps a failure of ours from the host, and makes it seen."""
-
-    __slots__ = ("_engine", "_where")
-
-    def __init__(self, engine: PrefetchEngine, where: str) -> None:
-        self._engine, self._where = engine, where
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> bool:
-        if not isinstance(error, Exception):
-            return False
-        self._engine.trouble(self._where, error)
-        return True
 
 
 def _keep_last(held: OrderedDict[UUID, Any], limit: int) -> list[Any]:

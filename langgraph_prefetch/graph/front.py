@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import BaseTool
 
 from langgraph_prefetch.config import PrefetchOptions, ToolPolicy
-from langgraph_prefetch.errors import ConfigurationError
+from langgraph_prefetch.errors import ConfigurationError, UnknownToolError
+from langgraph_prefetch.graph.by_hand import PrefetchedRetriever, PrefetchedTool, current_run
+from langgraph_prefetch.graph.callback import StreamListener
+from langgraph_prefetch.graph.retrievers import RetrieverSearch
 from langgraph_prefetch.graph.survey import refusal_of
 from langgraph_prefetch.graph.tools import LangChainTool
 from langgraph_prefetch.intent.cues import CueSet
-from langgraph_prefetch.prefetcher import PrefetchEngine
+from langgraph_prefetch.prefetcher import PrefetchEngine, Run
 from langgraph_prefetch.speculation.shared import Shared
 
 Named = str | ToolPolicy
@@ -53,8 +58,61 @@ class Prefetcher(PrefetchEngine):
         if reason is not None:
             self.refuse(tool.name, reason)
             return False
-        self.tools[tool.name] = LangChainTool(tool, policy, traced=self.options.trace_speculations, refuse=self.refuse)
+        self.tools[tool.name] = self._search_tool(tool, policy)
         return True
+
+    def handler(self) -> StreamListener:
+        """A callback handler that hears model calls, for ``config={"callbacks": [...]}`` or ``graph.with_config``.
+
+        It opens a run for each root run it hears and closes it with that; inside ``with prefetcher.run():`` it belongs
+        to that run. One handler may be shared by concurrent runs.
+        """
+        return StreamListener(self, current_run.get())
+
+    @contextmanager
+    def run(self, configurable: Mapping[str, Any] | None = None) -> Iterator[Run]:
+        """One agent run of code that draws no graph: what is heard and called inside belongs to it."""
+        opened = self.open_run(configurable)
+        token = current_run.set(opened)
+        try:
+            yield opened
+        finally:
+            current_run.reset(token)
+            opened.close()
+
+    def tool(self, tool: BaseTool) -> BaseTool:
+        """The same tool, answering from speculations where it can; for code that calls it itself.
+
+        Raises:
+            UnknownToolError: a tool that was not named.
+        """
+        policy = self._policy_of(tool.name)
+        reason = refusal_of(tool, reads_runtime=policy.reads_runtime)
+        if reason is not None:
+            self.refuse(tool.name, reason)
+            return tool
+        self.tools[tool.name] = self._search_tool(tool, policy, raw=tool.response_format == "content")
+        return PrefetchedTool.over(tool, self)
+
+    def retriever(self, retriever: BaseRetriever, *, name: str | None = None) -> BaseRetriever:
+        """The same retriever, answering from speculations where it can. ``name``: as named in ``tools``.
+
+        Raises:
+            UnknownToolError: a name that was not named; without ``name``, if there is not exactly one.
+        """
+        if name is None:
+            name = next(iter(self.policies)) if len(self.policies) == 1 else retriever.get_name()
+        policy = self._policy_of(name)
+        self.tools[name] = RetrieverSearch(retriever, policy, traced=self.options.trace_speculations)
+        return PrefetchedRetriever.over(retriever, self, name)
+
+    def _policy_of(self, name: str) -> ToolPolicy:
+        if name not in self.policies:
+            raise UnknownToolError(name, self.policies)
+        return self.policies[name]
+
+    def _search_tool(self, tool: BaseTool, policy: ToolPolicy, *, raw: bool = False) -> LangChainTool:
+        return LangChainTool(tool, policy, refuse=self.refuse, traced=self.options.trace_speculations, raw=raw)
 
 
 def _policies(tools: Sequence[Named]) -> dict[str, ToolPolicy]:

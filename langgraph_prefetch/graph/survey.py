@@ -11,6 +11,9 @@ from langgraph.pregel import Pregel
 
 from langgraph_prefetch.graph.tools import injected_arguments
 
+_HOOKS = ("func", "afunc")
+"""Where a node that runs a middleware's hook holds it, as a bound method."""
+
 
 def tool_nodes(
     graph: Pregel[Any, Any, Any, Any], skip: type[Any]
@@ -32,8 +35,7 @@ def approval_before(graph: Pregel[Any, Any, Any, Any], tool_node: str, tool: str
         if setting == "interrupt_after_nodes" and any(name in names for name in _before(graph, tool_node)):
             return f"the graph is interrupted before node {tool_node!r} (interrupt_after)"
     for name, node in graph.nodes.items():
-        asked = _asked_by(node.bound)
-        if tool in asked:
+        if any(tool in asked_by(getattr(getattr(node.bound, hook, None), "__self__", None)) for hook in _HOOKS):
             return f"{name.split('.')[0]} asks for approval of {tool!r}"
     return None
 
@@ -43,14 +45,10 @@ def _before(graph: Pregel[Any, Any, Any, Any], node: str) -> set[str]:
     return {edge.source for edge in drawn.edges if edge.target == node}
 
 
-def _asked_by(bound: Any) -> Mapping[str, Any]:
-    """The ``interrupt_on`` table of a human-in-the-loop middleware whose hook this node runs."""
-    for attribute in ("func", "afunc"):
-        owner = getattr(getattr(bound, attribute, None), "__self__", None)
-        table = getattr(owner, "interrupt_on", None)
-        if isinstance(table, Mapping):
-            return table
-    return {}
+def asked_by(middleware: Any) -> Mapping[str, Any]:
+    """The tools whose calls a human-in-the-loop middleware puts before a person; empty for anything else."""
+    table = getattr(middleware, "interrupt_on", None)
+    return table if isinstance(table, Mapping) else {}
 
 
 def refusal_of(tool: BaseTool, *, reads_runtime: bool) -> str | None:

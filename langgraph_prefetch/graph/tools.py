@@ -14,6 +14,7 @@ from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, InjectedToolArg, InjectedToolCallId
 from langgraph.prebuilt import InjectedState, InjectedStore, ToolRuntime
+from langgraph.types import Command
 from langsmith import tracing_context
 from pydantic import BaseModel
 
@@ -40,13 +41,20 @@ class LangChainTool:
         tool: the tool the graph runs.
         policy: what may be done early with it.
         traced: leave LangSmith tracing on inside speculations.
+        raw: keep what a call with plain arguments gives, not the content of a ``ToolMessage`` made from it.
         refuse: told why the tool turned out not to be servable.
     """
 
     def __init__(
-        self, tool: BaseTool, policy: ToolPolicy, *, traced: bool = False, refuse: Callable[[str, str], None]
+        self,
+        tool: BaseTool,
+        policy: ToolPolicy,
+        *,
+        refuse: Callable[[str, str], None],
+        traced: bool = False,
+        raw: bool = False,
     ) -> None:
-        self.tool, self._policy, self._traced, self._refuse = tool, policy, traced, refuse
+        self.tool, self._policy, self._refuse, self._traced, self._raw = tool, policy, refuse, traced, raw
         self._injected = injected_arguments(tool)
         self._query_argument = policy.query_argument or query_argument(tool, policy.fixed_arguments)
         self._defaults = schema_defaults(tool)
@@ -59,7 +67,8 @@ class LangChainTool:
     @property
     def identity(self) -> Hashable:
         """The declared identity, else this very tool object."""
-        return Same(self.tool) if self._policy.identity is None else (self._policy.name, self._policy.identity)
+        tool = Same(self.tool) if self._policy.identity is None else (self._policy.name, self._policy.identity)
+        return (tool, self._raw)
 
     def arguments_for(self, query: str) -> Mapping[str, Any] | None:
         """``query`` under the query argument, with the policy's fixed arguments."""
@@ -108,13 +117,15 @@ class LangChainTool:
 
     def _run(self, call: dict[str, Any], config: RunnableConfig) -> Output:
         with self._tracing():
-            return self._output(call, self.tool.invoke(call, config))
+            return self._output(call, self.tool.invoke(call["args"] if self._raw else call, config))
 
     async def _arun(self, call: dict[str, Any], config: RunnableConfig) -> Output:
         with self._tracing():
-            return self._output(call, await self.tool.ainvoke(call, config))
+            return self._output(call, await self.tool.ainvoke(call["args"] if self._raw else call, config))
 
     def _output(self, call: dict[str, Any], result: Any) -> Output:
+        if self._raw and not isinstance(result, Command):
+            return Output(result)
         if not isinstance(result, ToolMessage) or result.tool_call_id != call["id"]:
             reason = f"it returned a {type(result).__name__} of its own making, which may change the graph's state"
             self._refuse(self.tool.name, reason)

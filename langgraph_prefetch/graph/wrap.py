@@ -14,10 +14,11 @@ from langgraph.prebuilt import ToolNode
 from langgraph.pregel import Pregel
 
 from langgraph_prefetch.errors import AlreadyWrappedError, NotAGraphError, NoToolNodeError, UnknownToolError
+from langgraph_prefetch.graph.arrival import run_in
 from langgraph_prefetch.graph.callback import Guard, StreamListener
 from langgraph_prefetch.graph.caller import ambient_config, user_configurable
 from langgraph_prefetch.graph.front import Named, Prefetcher
-from langgraph_prefetch.graph.serve import AnswerSeam, run_in
+from langgraph_prefetch.graph.serve import AnswerSeam
 from langgraph_prefetch.graph.survey import approval_before, tool_nodes
 from langgraph_prefetch.intent.cues import CueSet
 from langgraph_prefetch.prefetcher import Run
@@ -101,25 +102,31 @@ def answering(node: ToolNode, seam: AnswerSeam) -> ToolNode:
     elif outer is None:
         new._awrap_tool_call = seam.awaited
     # A copied RunnableCallable still holds the bound methods of the node it was copied from.
-    new.func = _noting_interrupts(new._func, seam)
-    new.afunc = _anoting_interrupts(new._afunc, seam)
+    new.func = _NotingInterrupts(new._func, seam)
+    new.afunc = _AsyncNotingInterrupts(new._afunc, seam)
     return new
 
 
-def _noting_interrupts(func: Callable[..., Any], seam: AnswerSeam) -> Callable[..., Any]:
-    def run(state: Any, config: Any, runtime: Any) -> Any:
-        with _Noting(seam, config):
-            return func(state, config, runtime)
+class _NotingInterrupts:
+    """A tool node's function, watched.
 
-    return run
+    Not a closure: the host searches those for subgraphs, and the bound method in it would lead back to the node for ever.
+    """
+
+    def __init__(self, func: Callable[..., Any], seam: AnswerSeam) -> None:
+        self._func, self._seam = func, seam
+
+    def __call__(self, state: Any, config: Any, runtime: Any) -> Any:
+        with _Noting(self._seam, config):
+            return self._func(state, config, runtime)
 
 
-def _anoting_interrupts(func: Callable[..., Any], seam: AnswerSeam) -> Callable[..., Any]:
-    async def run(state: Any, config: Any, runtime: Any) -> Any:
-        with _Noting(seam, config):
-            return await func(state, config, runtime)
+class _AsyncNotingInterrupts(_NotingInterrupts):
+    """:class:`_NotingInterrupts` for the node's coroutine function."""
 
-    return run
+    async def __call__(self, state: Any, config: Any, runtime: Any) -> Any:
+        with _Noting(self._seam, config):
+            return await self._func(state, config, runtime)
 
 
 class _Noting:

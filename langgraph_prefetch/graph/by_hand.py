@@ -1,0 +1,243 @@
+"""Tools and retrievers answered early outside a tool node: called by a node function, or without any graph."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.messages import ToolMessage
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool
+from langgraph.types import Command
+from pydantic import SkipValidation
+
+from langgraph_prefetch.graph.arrival import Arrival, run_in
+from langgraph_prefetch.graph.caller import GraphCaller, ambient_config
+from langgraph_prefetch.graph.serve import stand_in
+from langgraph_prefetch.graph.tools import output_of, query_argument
+from langgraph_prefetch.prefetcher import PrefetchEngine, Run
+from langgraph_prefetch.values import Output
+
+Result = TypeVar("Result")
+
+current_run: ContextVar[Run | None] = ContextVar("langgraph_prefetch_current_run", default=None)
+"""The run that ``with prefetcher.run():`` opened, where no graph's callbacks tell it."""
+
+
+def run_here(engine: PrefetchEngine, config: RunnableConfig | None = None) -> Run | None:
+    """The run of the present context: told by the callbacks in force, else by ``with prefetcher.run():``."""
+    for each in (config, ambient_config()):
+        if each and (run := run_in(engine, each.get("callbacks"))) is not None:
+            return run
+    return current_run.get()
+
+
+class EarlyCalls:
+    """Answers calls of one tool or retriever.
+
+    Args:
+        engine: answers.
+        name: under which it was named.
+    """
+
+    def __init__(self, engine: PrefetchEngine, name: str) -> None:
+        self._engine, self._name = engine, name
+
+    def _arrival(self, arguments: Mapping[str, Any], call_id: str | None, config: RunnableConfig | None) -> Arrival:
+        ambient = GraphCaller.ambient(_loop())
+        caller = replace(ambient, config=config) if config and "configurable" in config else ambient
+        return Arrival(self._engine, run_here(self._engine, config), self._name, arguments, call_id, caller)
+
+    def call(
+        self,
+        arguments: Mapping[str, Any],
+        call_id: str | None,
+        config: RunnableConfig | None,
+        serve: Callable[[Output], Result],
+        run: Callable[[], Result],
+        output: Callable[[Result], Output | None],
+    ) -> Result:
+        """One call: ``serve`` what was prefetched, or ``run`` and note its ``output``."""
+        arrival = self._arrival(arguments, call_id, config)
+        served = arrival.answer()
+        if served is not None:
+            return serve(served)
+        with arrival.running():
+            result = run()
+        arrival.ran(output(result))
+        return result
+
+    async def acall(
+        self,
+        arguments: Mapping[str, Any],
+        call_id: str | None,
+        config: RunnableConfig | None,
+        serve: Callable[[Output], Awaitable[Result]],
+        run: Callable[[], Awaitable[Result]],
+        output: Callable[[Result], Output | None],
+    ) -> Result:
+        """:meth:`call` for coroutines."""
+        arrival = self._arrival(arguments, call_id, config)
+        served = await arrival.aanswer()
+        if served is not None:
+            return await serve(served)
+        with arrival.running():
+            result = await run()
+        arrival.ran(output(result))
+        return result
+
+
+class PrefetchedTool(BaseTool):
+    """A tool of the same name and schema that answers from speculations where it can.
+
+    A call with plain arguments and a call in ``ToolCall`` form are both answered. A tool whose response format is
+    ``content_and_artifact`` is answered in ``ToolCall`` form alone: a plain call of it drops what a speculation keeps.
+    """
+
+    inner: SkipValidation[BaseTool]
+    early: SkipValidation[EarlyCalls]
+
+    @classmethod
+    def over(cls, tool: BaseTool, engine: PrefetchEngine) -> PrefetchedTool:
+        """``tool``, answered by ``engine``."""
+        return cls(
+            name=tool.name,
+            description=tool.description,
+            args_schema=tool.args_schema,
+            response_format=tool.response_format,
+            return_direct=tool.return_direct,
+            inner=tool,
+            early=EarlyCalls(engine, tool.name),
+        )
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - host's name
+        """Answer one call."""
+        arguments, call_id = _arguments(self.inner, input)
+        if arguments is None:
+            return self.inner.invoke(input, config, **kwargs)
+        return self.early.call(
+            arguments,
+            call_id,
+            config,
+            lambda output: stand_in(self.inner, output).invoke(input, config, **kwargs),
+            lambda: self.inner.invoke(input, config, **kwargs),
+            lambda result: _output(self.inner, result),
+        )
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
+        """Answer one call."""
+        arguments, call_id = _arguments(self.inner, input)
+        if arguments is None:
+            return await self.inner.ainvoke(input, config, **kwargs)
+        return await self.early.acall(
+            arguments,
+            call_id,
+            config,
+            lambda output: stand_in(self.inner, output).ainvoke(input, config, **kwargs),
+            lambda: self.inner.ainvoke(input, config, **kwargs),
+            lambda result: _output(self.inner, result),
+        )
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """The tool itself, unanswered."""
+        return self.inner.run(*args, **kwargs)
+
+    async def arun(self, *args: Any, **kwargs: Any) -> Any:
+        """The tool itself, unanswered."""
+        return await self.inner.arun(*args, **kwargs)
+
+    def _run(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError("run() and invoke() go to the inner tool")
+
+
+class PrefetchedRetriever(BaseRetriever):
+    """A retriever that answers from speculations where it can, with the events of the one it stands for."""
+
+    inner: SkipValidation[BaseRetriever]
+    early: SkipValidation[EarlyCalls]
+
+    @classmethod
+    def over(cls, retriever: BaseRetriever, engine: PrefetchEngine, name: str) -> PrefetchedRetriever:
+        """``retriever``, named ``name``, answered by ``engine``."""
+        return cls(
+            name=retriever.get_name(),
+            tags=retriever.tags,
+            metadata=retriever.metadata,
+            inner=retriever,
+            early=EarlyCalls(engine, name),
+        )
+
+    def invoke(self, input: str, config: RunnableConfig | None = None, **kwargs: Any) -> list[Document]:  # noqa: A002
+        """Answer one query."""
+        return self.early.call(
+            {"query": input, **kwargs},
+            None,
+            config,
+            lambda output: _Found(name=self.name, found=output.content, inner=self.inner).invoke(input, config),
+            lambda: self.inner.invoke(input, config, **kwargs),
+            Output,
+        )
+
+    async def ainvoke(
+        self,
+        input: str,  # noqa: A002 - the host's name
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> list[Document]:
+        """Answer one query."""
+        return await self.early.acall(
+            {"query": input, **kwargs},
+            None,
+            config,
+            lambda output: _Found(name=self.name, found=output.content, inner=self.inner).ainvoke(input, config),
+            lambda: self.inner.ainvoke(input, config, **kwargs),
+            Output,
+        )
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        raise NotImplementedError("invoke() goes to the inner retriever")
+
+
+class _Found(BaseRetriever):
+    """Hands over found documents where the real retriever would run, so that the host fires its events."""
+
+    found: SkipValidation[list[Document]]
+    inner: SkipValidation[BaseRetriever]
+
+    def _get_ls_params(self, **kwargs: Any) -> Any:
+        return self.inner._get_ls_params(**kwargs)
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        return self.found
+
+
+def _arguments(tool: BaseTool, given: Any) -> tuple[dict[str, Any] | None, str | None]:
+    """The arguments and call id of what was passed to ``invoke``; None where they cannot be named."""
+    if isinstance(given, dict) and given.get("type") == "tool_call":
+        return dict(given["args"]), given.get("id")
+    if tool.response_format != "content":
+        return None, None
+    if isinstance(given, str):
+        name = query_argument(tool, {})
+        return ({name: given} if name is not None else None), None
+    return (dict(given) if isinstance(given, dict) else None), None
+
+
+def _output(tool: BaseTool, result: Any) -> Output | None:
+    if isinstance(result, ToolMessage):
+        # Of a tool that is kept raw the message is something made from what it gave.
+        return None if tool.response_format == "content" else output_of(tool.name, result.tool_call_id, result)
+    return None if isinstance(result, Command) else Output(result)
+
+
+def _loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

@@ -1,0 +1,86 @@
+"""Drop-in nodes for people who draw their own graph."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage
+from langchain_core.tools import BaseTool
+from langgraph.prebuilt import ToolNode
+
+from langgraph_prefetch.graph.by_hand import run_here
+from langgraph_prefetch.graph.callback import Guard
+from langgraph_prefetch.graph.caller import GraphCaller
+from langgraph_prefetch.graph.front import Prefetcher
+from langgraph_prefetch.graph.serve import AnswerSeam
+from langgraph_prefetch.graph.wrap import answering
+from langgraph_prefetch.intent.stream import deltas_of_chunk
+
+
+def prefetching_tool_node(
+    tools: Sequence[BaseTool | Callable[..., Any]], prefetch: Prefetcher, **options: Any
+) -> ToolNode:
+    """A ``ToolNode`` that answers from speculations, in place of ``ToolNode(tools, **options)``.
+
+    Its graph must be heard: ``graph.compile().with_config(callbacks=[prefetch.handler()])``.
+
+    Args:
+        tools: as for ``ToolNode``; those that ``prefetch`` names may run early.
+        prefetch: answers.
+        options: as for ``ToolNode``; its own ``wrap_tool_call`` runs on every call, served or not.
+    """
+    node = ToolNode(tools, **options)
+    for tool in node.tools_by_name.values():
+        prefetch.admit(tool)
+    return answering(node, AnswerSeam(prefetch))
+
+
+class SpeculationNode:
+    """A node that starts what the latest message makes likely; for graphs whose model does not stream.
+
+    It belongs between the model and whatever stands before the tools (a guard, a second model that words the call) and
+    changes nothing in the state. Where the model did stream, the message has been read already and it does nothing.
+
+    Args:
+        prefetch: starts the retrievals.
+        messages_key: where the state keeps its messages.
+    """
+
+    def __init__(self, prefetch: Prefetcher, messages_key: str = "messages") -> None:
+        self._prefetch, self._messages_key = prefetch, messages_key
+
+    def __call__(self, state: Any) -> dict[str, Any]:
+        """Read the latest message. Returns no update."""
+        with Guard(self._prefetch, "speculation node"):
+            self._read(state)
+        return {}
+
+    def _read(self, state: Any) -> None:
+        run = run_here(self._prefetch)
+        if run is None:
+            advice = "SpeculationNode hears no run: compile().with_config(callbacks=[prefetch.handler()])"
+            self._prefetch.warn_once("no run", advice)
+            return
+        messages = state if isinstance(state, list) else _get(state, self._messages_key)
+        if not messages or not isinstance(messages[-1], AIMessage) or run.heard_latest:
+            return
+        step_id = uuid.uuid4()
+        run.begin_step(step_id)
+        run.hear(step_id, deltas_of_chunk(messages[-1]), _caller)
+        run.end_step(step_id, _caller)
+
+
+def _get(state: Any, key: str) -> list[Any]:
+    found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
+    return list(found or [])
+
+
+def _caller() -> GraphCaller:
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        loop = None
+    return GraphCaller.ambient(loop)
