@@ -9,7 +9,8 @@ from typing import Any
 
 from langgraph.errors import GraphBubbleUp
 
-from langgraph_prefetch.graph.callback import Guard, StreamListener
+from langgraph_prefetch.graph.callback import StreamListener
+from langgraph_prefetch.graph.guard import Guard
 from langgraph_prefetch.ports import Caller
 from langgraph_prefetch.prefetcher import PrefetchEngine, Run
 from langgraph_prefetch.speculation.call import SearchCall

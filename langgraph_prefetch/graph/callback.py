@@ -14,6 +14,8 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage, HumanMessage
 
 from langgraph_prefetch.graph.caller import GraphCaller, ambient_config, user_configurable
+from langgraph_prefetch.graph.guard import Guard
+from langgraph_prefetch.graph.hearing import Hearing, streams_anyway
 from langgraph_prefetch.graph.streaming_models import auto_streams
 from langgraph_prefetch.intent.stream import deltas_of_chunk, deltas_of_event
 from langgraph_prefetch.prefetcher import PrefetchEngine, Run

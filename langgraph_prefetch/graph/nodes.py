@@ -12,9 +12,9 @@ from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolNode
 
 from langgraph_prefetch.graph.by_hand import run_here
-from langgraph_prefetch.graph.callback import Guard
 from langgraph_prefetch.graph.caller import GraphCaller
 from langgraph_prefetch.graph.front import Prefetcher
+from langgraph_prefetch.graph.guard import Guard
 from langgraph_prefetch.graph.serve import AnswerSeam
 from langgraph_prefetch.graph.wrap import answering
 from langgraph_prefetch.intent.stream import deltas_of_chunk

@@ -15,9 +15,10 @@ from langgraph.pregel import Pregel
 
 from langgraph_prefetch.errors import AlreadyWrappedError, NotAGraphError, NoToolNodeError, UnknownToolError
 from langgraph_prefetch.graph.arrival import run_in
-from langgraph_prefetch.graph.callback import Guard, StreamListener
+from langgraph_prefetch.graph.callback import StreamListener
 from langgraph_prefetch.graph.caller import ambient_config, user_configurable
 from langgraph_prefetch.graph.front import Named, Prefetcher
+from langgraph_prefetch.graph.guard import Guard
 from langgraph_prefetch.graph.serve import AnswerSeam
 from langgraph_prefetch.graph.survey import approval_before, tool_nodes
 from langgraph_prefetch.intent.cues import CueSet
@@ -110,7 +111,7 @@ def answering(node: ToolNode, seam: AnswerSeam) -> ToolNode:
 class _NotingInterrupts:
     """A tool node's function, watched.
 
-    Not a closure: the host searches those for subgraphs, and the bound method in it would lead back to the node for ever.
+    Not a closure: the host searches those for subgraphs, and the bound method in it would lead back to the node.
     """
 
     def __init__(self, func: Callable[..., Any], seam: AnswerSeam) -> None:
