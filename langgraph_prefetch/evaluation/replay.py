@@ -21,8 +21,8 @@ from langgraph_prefetch.evaluation.player import Player, owner_of, play_all
 from langgraph_prefetch.evaluation.settings import ReplaySettings
 from langgraph_prefetch.evaluation.traces import Recording
 from langgraph_prefetch.evaluation.virtual_time import run_virtually
-from langgraph_prefetch.intent.cues import CueSet, default_cues
 from langgraph_prefetch.events import EventSink
+from langgraph_prefetch.intent.cues import CueSet, default_cues
 from langgraph_prefetch.prefetcher import PrefetchEngine
 from langgraph_prefetch.prefetcher.engine import OFF_SWITCH
 from langgraph_prefetch.speculation.loops import GivenLoop
@@ -61,7 +61,7 @@ async def _replay(
     on_episode: Callable[[], None],
 ) -> FileMeasures:
     loop = asyncio.get_running_loop()
-    shared = Shared.made(GivenLoop(loop), clock=loop.time)
+    shared = Shared.made(GivenLoop(loop), limits=settings.limits(), clock=loop.time)
     engine = PrefetchEngine(settings.options(), cues=cues, shared=shared, sealed=settings.sealed)
     if not engine.enabled:
         raise ConfigurationError(f"{OFF_SWITCH} is off in this environment, so there is nothing to measure")

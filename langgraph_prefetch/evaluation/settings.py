@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from langgraph_prefetch.config import Budgets, PrefetchOptions
+from langgraph_prefetch.config import Budgets, ExecutorLimits, PrefetchOptions
 from langgraph_prefetch.errors import ConfigurationError
+
+_UNLIMITED = 1_000_000_000
+"""So that no bound keeps two callers of a crowd from meeting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,15 +56,20 @@ class ReplaySettings:
                 reuse_seconds=self.reuse_seconds,
                 threshold=self.threshold,
             )
-        unlimited = 1_000_000_000  # so that no budget keeps two callers from meeting
         return PrefetchOptions(
             budgets=Budgets(
                 guesses_per_step=self.max_guesses,
-                per_run=unlimited,
-                per_scope_per_minute=unlimited,
-                per_process_per_minute=unlimited,
+                per_run=_UNLIMITED,
+                per_scope_per_minute=_UNLIMITED,
+                per_process_per_minute=_UNLIMITED,
             ),
             reuse_seconds=self.reuse_seconds,
             threshold=self.threshold,
             scope=lambda configurable: configurable["tenant"],
         )
+
+    def limits(self) -> ExecutorLimits:
+        """The bounds of the executor."""
+        if not self.inject_collisions:
+            return ExecutorLimits()
+        return ExecutorLimits(max_running=_UNLIMITED, max_queued=_UNLIMITED)

@@ -16,14 +16,12 @@ from langgraph_prefetch.intent.cues import default_cues
 from tests.evaluation.recordings import ANSWERED, SAID, episode, write
 
 
-def shell(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "langgraph_prefetch.cli", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=50,
-    )
+def run(*words: str) -> int:
+    """The exit code as the shell would get it."""
+    try:
+        return main(words)
+    except SystemExit as left:
+        return int(left.code or 0)
 
 
 @pytest.mark.parametrize(
@@ -42,19 +40,28 @@ def shell(*words: str) -> subprocess.CompletedProcess[str]:
         (["cues", "--language", "xx"], 2),
     ],
 )
-def test_exit_codes(words: list[str], code: int) -> None:
-    """0 done, 2 wrong use or wrong input; a traceback is never shown for either."""
-    run = shell(*words)
-    assert run.returncode == code, run.stderr
-    assert "Traceback" not in run.stderr
-    assert run.stderr if code else run.stdout
+def test_exit_codes(words: list[str], code: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """0 done, 2 wrong use or wrong input; what went wrong is on standard error, and nothing else is."""
+    assert run(*words) == code
+    printed = capsys.readouterr()
+    assert bool(printed.err) == bool(code)
+    assert bool(printed.out) != bool(code)
 
 
-def test_a_replay_from_the_shell(tmp_path: Path) -> None:
-    """The whole way, as a user takes it."""
-    run = shell("replay", str(write(tmp_path / "runs.jsonl", [episode(SAID, ANSWERED)])))
-    assert (run.returncode, run.stderr) == (0, "")
-    assert "runs.jsonl" in run.stdout
+@pytest.mark.parametrize(("file", "code"), [("runs.jsonl", 0), ("missing.jsonl", 2)])
+def test_from_the_shell(tmp_path: Path, file: str, code: int) -> None:
+    """The whole way, as a user takes it, with no traceback for what a user can mend."""
+    write(tmp_path / "runs.jsonl", [episode(SAID, ANSWERED)])
+    done = subprocess.run(
+        [sys.executable, "-m", "langgraph_prefetch.cli", "replay", str(tmp_path / file)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+    )
+    assert done.returncode == code, done.stderr
+    assert ("runs.jsonl" in done.stdout) == (code == 0)
+    assert "Traceback" not in done.stderr
 
 
 def test_the_version_is_the_installed_one(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
