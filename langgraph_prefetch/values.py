@@ -66,8 +66,8 @@ class Guess:
 class SealedCall:
     """A tool call whose arguments are complete although the message is still being written.
 
-    ``textual`` marks one read from prose (``Action: Search[x]``, ``<search>x</search>``): its only argument is then the
-    query, under the name ``query``.
+    ``textual`` marks one read from prose (``Action: Search[x]``, ``<search>x</search>``). A bare query stands under
+    the name ``query``, whatever the tool calls it; an ``Action Input`` of JSON has the tool's own names.
     """
 
     tool: str

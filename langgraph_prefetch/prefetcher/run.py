@@ -183,11 +183,11 @@ class Run:
                 # Guesses are for the tool named first that takes them; a call of another shows in its sealed arguments.
                 tool = next((each for each in self._engine.tools.values() if each.policy.guess), None)
                 return _wish(tool, signal.query, Source.REASONING, signal.probability, signal.cue, step)
-            case SealedCall(textual=True):
+            case SealedCall(textual=True, arguments={"query": str(bare), **others}) if not others:
                 tool = self._engine.named_loosely(signal.tool)
-                return _wish(tool, str(signal.arguments.get("query", "")), Source.SEALED, 1.0, "action", step)
+                return _wish(tool, bare, Source.SEALED, 1.0, "action", step)
             case SealedCall():
-                named = self._engine.named(signal.tool)
+                named = (self._engine.named_loosely if signal.textual else self._engine.named)(signal.tool)
                 if named is None:
                     return None
                 query = _query_of(named, signal.arguments) or ""
@@ -196,7 +196,7 @@ class Run:
                     arguments=signal.arguments,
                     source=Source.SEALED,
                     probability=1.0,
-                    cue="call",
+                    cue="action" if signal.textual else "call",
                     step=step.number,
                     query=query,
                 )

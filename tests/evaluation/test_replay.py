@@ -89,11 +89,14 @@ def test_sealed_calls_answer_in_every_style(tmp_path: Path, style: str) -> None:
     assert (measured.coverage_sealed, measured.accuracy) == (1.0, 1.0)
 
 
-def test_structured_arguments_are_replayed_with_their_types(tmp_path: Path) -> None:
-    """A call of several typed arguments is started when they close, and answered from that."""
-    step = search("Let me see.", {"term": "Ada", "k": 3, "exact": True, "near": 0.5})
-    measured = replay(of(tmp_path, episode(step, ANSWERED, style="tool_calls")), PLAIN)
-    assert (measured.coverage_sealed, measured.wrong_answers) == (1.0, 0)
+@pytest.mark.parametrize("style", ["react_text", "tool_calls"])
+@pytest.mark.parametrize("arguments", [{"term": "Ada", "k": 3, "exact": True, "near": 0.5}, {"term": "Ada"}])
+def test_structured_arguments_are_replayed_with_their_types(
+    tmp_path: Path, style: str, arguments: dict[str, object]
+) -> None:
+    """A call of typed arguments is started when they close, in text too, and answered from that alone."""
+    measured = replay(of(tmp_path, episode(search("Let me see.", arguments), ANSWERED, style=style)), PLAIN)
+    assert (measured.coverage_sealed, measured.speculations, measured.wrong_answers) == (1.0, 1, 0)
 
 
 def test_reuse_is_counted_apart_and_void_after_another_tool(tmp_path: Path) -> None:
