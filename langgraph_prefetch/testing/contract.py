@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from langgraph_prefetch.errors import MissingExtraError
+
+try:
+    import pytest
+except ModuleNotFoundError as error:
+    raise MissingExtraError("pytest", "testing") from error
+
+__all__ = ["Contract", "fixture", "overridden", "skip"]
+
+fixture = pytest.fixture
+skip = pytest.skip
 
 
 class Contract:
@@ -24,7 +34,7 @@ class Contract:
     def needs(self, ability: str) -> None:
         """Skip the running test unless the ability (the name of an attribute) is offered."""
         if not getattr(self, ability):
-            pytest.skip(f"{type(self).__name__}: {ability.replace('_', ' ')} not offered")
+            skip(f"{type(self).__name__}: {ability.replace('_', ' ')} not offered")
 
 
 def overridden(suite: type) -> list[str]:

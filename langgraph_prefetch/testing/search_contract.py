@@ -8,25 +8,31 @@ import copy
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import pytest
-
 from langgraph_prefetch.keys import RunScope, encode_arguments, search_key
 from langgraph_prefetch.ports import Caller, SearchTool, Work
 from langgraph_prefetch.speculation.cache import snapshot
-from langgraph_prefetch.testing.contract import Contract
+from langgraph_prefetch.testing.contract import Contract, fixture, skip
 from langgraph_prefetch.testing.search import PlainCaller
 from langgraph_prefetch.values import Output
 
 _mark: contextvars.ContextVar[str] = contextvars.ContextVar("search_contract_mark")
 
 
-async def run_work(work: Work) -> Output:
-    """Run prepared work as the executor does: blocking work on another thread, a coroutine on this loop."""
-    if work.blocking is not None:
-        blocking = work.blocking
-        return await asyncio.to_thread(lambda: work.context.run(blocking))
-    assert work.coroutine is not None
-    return await asyncio.get_running_loop().create_task(work.coroutine(), context=work.context)
+def run_prepared(tool: SearchTool, arguments: Mapping[str, Any], caller: Caller, *, times: int = 1) -> list[Output]:
+    """Run the tool as the executor does, so many times at once: blocking work on threads, coroutines on a loop."""
+
+    async def run(work: Work) -> Output:
+        if work.blocking is not None:
+            blocking = work.blocking
+            return await asyncio.to_thread(lambda: work.context.run(blocking))
+        assert work.coroutine is not None
+        return await asyncio.get_running_loop().create_task(work.coroutine(), context=work.context)
+
+    async def run_all() -> list[Output]:
+        works = [tool.prepare(arguments, caller) for _ in range(times)]
+        return await asyncio.gather(*map(run, works))
+
+    return asyncio.run(run_all())
 
 
 class SearchToolContract(Contract):
@@ -42,17 +48,17 @@ class SearchToolContract(Contract):
     repeatable: ClassVar[bool] = True
     copyable: ClassVar[bool] = True
 
-    @pytest.fixture
+    @fixture
     def tool(self) -> SearchTool:
         """The implementation under test."""
         raise NotImplementedError("give the suite a fixture named tool")
 
-    @pytest.fixture
+    @fixture
     def arguments(self) -> Mapping[str, Any]:
         """Arguments of a call that succeeds, as a model would write them."""
         raise NotImplementedError("give the suite a fixture named arguments")
 
-    @pytest.fixture
+    @fixture
     def caller(self) -> Caller:
         """Who asks."""
         return PlainCaller({"user": "u1"})
@@ -88,11 +94,21 @@ class SearchToolContract(Contract):
         assert (first.blocking is None) != (first.coroutine is None)
         assert first.context is not second.context
 
-    async def test_work_gives_an_output(self, tool: SearchTool, arguments: Mapping[str, Any], caller: Caller) -> None:
-        """A run away from the agent gives what a search gives."""
-        assert isinstance(await run_work(tool.prepare(arguments, caller)), Output)
+    def test_work_gives_an_output(self, tool: SearchTool, arguments: Mapping[str, Any], caller: Caller) -> None:
+        """A run away from the agent gives what a search gives, also several at once."""
+        assert all(isinstance(output, Output) for output in run_prepared(tool, arguments, caller, times=8))
 
-    async def test_work_sees_the_callers_context(
+    def test_work_prepared_outside_a_loop(self, tool: SearchTool, arguments: Mapping[str, Any], caller: Caller) -> None:
+        """A caller without an event loop can have the search run on a thread, or on whichever loop there is."""
+        work = tool.prepare(arguments, caller)
+        if work.blocking is not None:
+            assert isinstance(work.context.run(work.blocking), Output)
+        else:
+            assert work.loop is None
+            assert work.coroutine is not None
+            assert isinstance(asyncio.run(work.coroutine()), Output)
+
+    def test_work_sees_the_callers_context(
         self, tool: SearchTool, arguments: Mapping[str, Any], caller: Caller
     ) -> None:
         """Context variables of the caller are there in the background, as they were when the run was prepared."""
@@ -103,23 +119,16 @@ class SearchToolContract(Contract):
             _mark.reset(token)
         assert work.context.run(_mark.get) == "caller"
 
-    async def test_runs_at_the_same_time_do_not_disturb_each_other(
-        self, tool: SearchTool, arguments: Mapping[str, Any], caller: Caller
-    ) -> None:
-        """Several prepared runs may go on at once."""
-        works = [tool.prepare(arguments, caller) for _ in range(8)]
-        assert all(isinstance(output, Output) for output in await asyncio.gather(*map(run_work, works)))
-
-    async def test_repeated(self, tool: SearchTool, arguments: Mapping[str, Any], caller: Caller) -> None:
+    def test_repeated(self, tool: SearchTool, arguments: Mapping[str, Any], caller: Caller) -> None:
         """The same call gives the same output."""
         self.needs("repeatable")
-        first, second = [await run_work(tool.prepare(arguments, caller)) for _ in range(2)]
+        first, second = run_prepared(tool, arguments, caller, times=2)
         assert (first.content, first.artifact) == (second.content, second.artifact)
 
-    async def test_outputs_can_be_copied(self, tool: SearchTool, arguments: Mapping[str, Any], caller: Caller) -> None:
+    def test_outputs_can_be_copied(self, tool: SearchTool, arguments: Mapping[str, Any], caller: Caller) -> None:
         """An output can be kept apart from what its receiver does to it."""
         self.needs("copyable")
-        assert snapshot(await run_work(tool.prepare(arguments, caller))) is not None
+        assert snapshot(run_prepared(tool, arguments, caller)[0]) is not None
 
     def test_a_guess_is_a_call_the_model_could_make(self, tool: SearchTool) -> None:
         """A guessed query fills one argument, and the whole can be keyed."""
@@ -132,5 +141,5 @@ class SearchToolContract(Contract):
     def test_no_guess_where_none_is_possible(self, tool: SearchTool) -> None:
         """Where the schema does not tell, the tool says so instead of guessing wrongly."""
         if self.guesses:
-            pytest.skip("guesses are offered")
+            skip("guesses are offered")
         assert tool.arguments_for("Colorado orogeny") is None

@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 from typing import Any, get_args
 
-import pytest
-
 from langgraph_prefetch.events import (
     Event,
     EventHub,
@@ -23,7 +21,7 @@ from langgraph_prefetch.events import (
     StepStarted,
     Trouble,
 )
-from langgraph_prefetch.testing.contract import Contract
+from langgraph_prefetch.testing.contract import Contract, fixture
 from langgraph_prefetch.values import Source
 
 
@@ -50,7 +48,7 @@ def sample_events(run_id: str = "run-1") -> tuple[Event, ...]:
 class EventSinkContract(Contract):
     """Subclass it and give the fixture ``sink``."""
 
-    @pytest.fixture
+    @fixture
     def sink(self) -> EventSink:
         """The implementation under test."""
         raise NotImplementedError("give the suite a fixture named sink")
