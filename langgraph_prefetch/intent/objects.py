@@ -75,7 +75,7 @@ def _cut(grammar: Grammar) -> re.Pattern[str]:
     return re.compile(
         rf",?\s(?:{alternatives(grammar.cut)})(?=[\s,.;:!?])"
         rf"|,?\s(?:{alternatives(grammar.adverbs)})(?=\s*(?:[.,;:!?]|(?:and|to|then|or|so|because|for)\s|\n))"
-        rf"|{joint}(?:{alternatives(grammar.follow)})\s"
+        rf"|{joint}(?:{alternatives(grammar.follow)})(?=[\s.,;!?])"
         rf"|{joint}{noun}(?=[a-z]+\s(?!of\b|o\Z)[\w\"“'])"
         rf"|,\s{noun}(?=[a-z])"
         r"|,?\sand\s(?:the|a|an)\s(?=[a-z])"

@@ -18,6 +18,7 @@ from langgraph_prefetch.values import Guess
 _WORD = re.compile(r"[^\W_]+")
 _SAME_WORDS = 0.75
 _HISTORY = 8
+_MAX_DIRECTIVES = 100
 
 
 class Guesser:
@@ -25,10 +26,11 @@ class Guesser:
 
     A guess is made when the product of ``P(search)`` and the candidate's likelihood reaches ``min_probability`` and
     fewer than ``max_guesses`` have been made. One text is guessed once. Of the candidates that one directive offers
-    at the same moment the likeliest comes first; what is certain early is not held back for a better one.
+    at the same moment the likeliest comes first; what is certain early is not held back for a better one. After a
+    hundred directives a message is taken for noise and read no further.
     """
 
-    __slots__ = ("_clauses", "_directives", "_habit", "_left", "_min_probability", "_seen")
+    __slots__ = ("_clauses", "_directives", "_directives_left", "_habit", "_left", "_min_probability", "_seen")
 
     def __init__(
         self, cues: CueSet, habit: Habit, *, threshold: float, min_probability: float, max_guesses: int
@@ -39,6 +41,7 @@ class Guesser:
         self._habit = habit
         self._min_probability = min_probability
         self._left = max_guesses
+        self._directives_left = _MAX_DIRECTIVES
         self._seen: set[str] = set()
 
     def feed(self, text: str) -> list[Guess]:
@@ -56,6 +59,10 @@ class Guesser:
     def _guesses(self, readings: Iterable[Reading], objects: Iterable[ClauseObject]) -> list[Guess]:
         guesses: list[Guess] = []
         for reading in readings:
+            self._directives_left -= reading.finished
+            if not self._directives_left:
+                self._left = 0
+                break
             guesses.extend(self._ranked(reading.evidence, self._candidates(reading), reading.offset))
         for each in objects:
             guesses.extend(self._ranked(each.evidence, [Candidate(each.text, Form.CLAUSE, 0)], each.end))

@@ -12,6 +12,7 @@ MAX_ARGUMENT_CHARS = 65_536
 """Arguments longer than this (characters) are not read ahead; the call runs as usual."""
 
 _STRUCTURE = re.compile(r'["{}\[\]]')
+_EMPTY = re.compile(r"\s*\{\s*\}")
 _STRING_END = re.compile(r'["\\]')
 
 
@@ -64,7 +65,7 @@ class ToolArgsReader:
         call.parts.append(delta.arguments[:end])
         text = "".join(call.parts)
         call.parts.clear()
-        if not text.strip("{} \t\r\n"):
+        if _EMPTY.fullmatch(text):
             return self.feed(replace(delta, arguments=delta.arguments[end:]))
         call.done = True
         return _sealed(call, text)
