@@ -50,7 +50,7 @@ class FileMeasures:
         false_starts: steps without a search call that started a speculation.
         hidden_seconds, hideable_seconds: retrieval time not waited for, and what could have been.
         wrong_answers: answers that were not what the call would have got.
-        hidden_by_lead: served calls by the time from dispatch to the call.
+        hidden_by_lead: calls served by a speculation (not by reuse), by the time from its dispatch to the call.
         hidden_by_hideable: all search calls by their hideable seconds.
     """
 
@@ -136,7 +136,7 @@ def measures(
         hidden_seconds=report.hidden_seconds,
         hideable_seconds=report.hideable_seconds,
         wrong_answers=wrong,
-        hidden_by_lead=_rows((each for each in answers if each.source is not None), lambda each: each.lead_seconds),
+        hidden_by_lead=_rows((each for each in answers if each.speculation_id), lambda each: each.lead_seconds),
         hidden_by_hideable=_rows(answers, lambda each: each.hideable_seconds),
     )
 

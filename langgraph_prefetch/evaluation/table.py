@@ -21,7 +21,7 @@ def main_table(files: Iterable[FileMeasures]) -> str:
 def time_tables(measured: FileMeasures) -> str:
     """The hidden share of one file by lead time, and by what could have been hidden."""
     return (
-        f"{_name(measured)}: served calls by lead time (from dispatch to the call)\n"
+        f"{_name(measured)}: calls served by a speculation, by lead time (from its dispatch to the call)\n"
         f"{_rows(measured.hidden_by_lead)}\n"
         f"{_name(measured)}: all search calls by hideable time\n"
         f"{_rows(measured.hidden_by_hideable)}"
