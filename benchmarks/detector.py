@@ -23,6 +23,8 @@ _SYNTHETIC = (
     "The river runs north, but the question is about its source, so the map alone is not enough. "
     "I need to search for Lake Baikal and find out which rivers leave it, then compare their lengths. "
 )
+# Read to the end at any length: a message with guesses is read more cheaply once its budget is used up.
+_ENDLESS = "The river runs north, and so I do not need to search for Lake Baikal; the map, read again, will do. "
 Messages = list[tuple[str, list[str]]]
 
 
@@ -51,9 +53,9 @@ def token_times(messages: Messages) -> list[float]:
     return times
 
 
-def seconds(text: str, size: int) -> float:
-    """Time to read ``size`` characters of ``text``, repeated, one a token."""
-    deltas = [TextDelta(character) for character in (text * (size // len(text) + 1))[:size]]
+def seconds(size: int) -> float:
+    """Time to read a thought of ``size`` characters, one a token."""
+    deltas = [TextDelta(character) for character in (_ENDLESS * (size // len(_ENDLESS) + 1))[:size]]
     reader = IntentReader(IntentSettings(), IntentContext())
     started = time.perf_counter()
     for delta in deltas:
@@ -65,8 +67,7 @@ def seconds(text: str, size: int) -> float:
 def measured(name: str, messages: Messages, runs: int) -> dict[str, float | str]:
     """The figures of one source."""
     rounds = [sorted(token_times(messages)) for _ in range(runs)]
-    text = "".join(token for _, tokens in messages[:200] for token in tokens) or _SYNTHETIC
-    ratios = [seconds(text, 100_000) / seconds(text, 10_000) for _ in range(runs)]
+    ratios = [seconds(100_000) / seconds(10_000) for _ in range(runs)]
     return {
         "source": name,
         "tokens": len(rounds[0]),

@@ -47,7 +47,17 @@ class Evidence:
 class Detector:
     """The cues of one language, compiled. Get one from `detectors`, which makes each once."""
 
-    __slots__ = ("_against", "_cues", "_intent", "_pardon", "_search", "_search_at_end", "last_words", "verb_first")
+    __slots__ = (
+        "_against",
+        "_cues",
+        "_intent",
+        "_pardon",
+        "_search",
+        "_search_at_end",
+        "_strongest",
+        "_words",
+        "verb_first",
+    )
 
     def __init__(self, language: str, cues: CueSet) -> None:
         own = [cue for cue in cues.cues if cue.language == language]
@@ -61,7 +71,19 @@ class Detector:
         self._intent, self._search = compiled("intent"), compiled("search")
         self._against, self._pardon = compiled("against"), compiled("pardon")
         self._search_at_end = re.compile(f"{self._search.pattern}\\Z")
-        self.last_words = frozenset(phrase.split()[-1] for cue in own if cue.role == "search" for phrase in cue.phrases)
+        self._words: dict[float, frozenset[str]] = {}
+        self._strongest = max((cue.weight for cue in own if cue.role == "intent"), default=0.0)
+
+    def last_words(self, threshold: float) -> frozenset[str]:
+        """The words that a search cue may end with, of the cues that can reach ``threshold`` at all."""
+        words = self._words.get(threshold)
+        if words is None:
+            words = self._words[threshold] = frozenset(
+                phrase.split()[-1]
+                for phrase, cue in self._cues.items()
+                if cue.role == "search" and 1 - (1 - cue.weight) * (1 - self._strongest) >= threshold
+            )
+        return words
 
     def at_end(self, text: str) -> Evidence | None:
         """The directive whose search cue ends ``text``, the sentence so far. For languages with the verb first."""

@@ -49,6 +49,7 @@ class DirectiveReader:
         "_detector",
         "_fence",
         "_grammar",
+        "_last_words",
         "_open",
         "_past",
         "_quoted",
@@ -62,6 +63,7 @@ class DirectiveReader:
         self._detector = detector
         self._grammar = grammar
         self._threshold = threshold
+        self._last_words = detector.last_words(threshold)
         self._text = self._past = ""
         self._base = self._read = self._word = 0
         self._open: tuple[Evidence, int] | None = None
@@ -94,7 +96,7 @@ class DirectiveReader:
             at = found.start()
             word = self._text[self._word : at]
             self._read = self._word = at + 1
-            if word and word.lower() in self._detector.last_words and (evidence := self._judge(at)) is not None:
+            if word and word.lower() in self._last_words and (evidence := self._judge(at)) is not None:
                 self._open = evidence, at
             elif found.group().isspace():
                 self._end_sentence(at)

@@ -77,6 +77,8 @@ class Candidate:
 
 def early_candidates(text: str, grammar: Grammar) -> list[Candidate]:
     """Candidates that are certain although the object goes on: the first of two full names."""
+    if " and " not in text and " or " not in text:
+        return []
     found = next(_separators(text, grammar), None)
     if found is None or "," in found.group():
         return []

@@ -47,7 +47,7 @@ def chunk(content: Any = "", **fields: Any) -> AIMessageChunk:
     ],
 )
 def test_content_shapes(content: Any, expected: tuple[object, ...]) -> None:
-    """Text and reasoning are told apart in every block shape; signatures, redacted bytes and unknown blocks are left out."""
+    """Text and reasoning are told apart in every shape; signatures, redacted bytes and unknown blocks are left out."""
     assert deltas_of_chunk(chunk(content)) == expected
 
 
