@@ -11,7 +11,7 @@ from langgraph.errors import GraphBubbleUp
 
 from langgraph_prefetch.graph.callback import StreamListener
 from langgraph_prefetch.graph.guard import Guard
-from langgraph_prefetch.ports import Caller
+from langgraph_prefetch.ports import Caller, SearchTool
 from langgraph_prefetch.prefetcher import PrefetchEngine, Run
 from langgraph_prefetch.speculation.call import SearchCall
 from langgraph_prefetch.values import Output
@@ -24,6 +24,7 @@ class Arrival:
         engine: answers.
         run: the agent run the call belongs to; None if none is listened to.
         name: of the tool.
+        tool: the named tool, if what is called is the very one that may run early.
         arguments: as the model wrote them.
         call_id: the model's id of the call.
         caller: whose configuration the tool would read.
@@ -36,13 +37,13 @@ class Arrival:
         engine: PrefetchEngine,
         run: Run | None,
         name: str,
+        tool: SearchTool | None,
         arguments: Mapping[str, Any],
         call_id: str | None,
         caller: Caller,
     ) -> None:
         self._engine, self._run, self._name = engine, run, name
         self._call: SearchCall | None = None
-        tool = engine.named(name)
         self._is_search = tool is not None
         if run is None:
             return

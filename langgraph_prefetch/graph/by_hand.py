@@ -21,13 +21,19 @@ from langgraph_prefetch.graph.arrival import Arrival, run_in
 from langgraph_prefetch.graph.caller import GraphCaller, ambient_config
 from langgraph_prefetch.graph.serve import stand_in
 from langgraph_prefetch.graph.tools import output_of, query_argument
+from langgraph_prefetch.ports import SearchTool
 from langgraph_prefetch.prefetcher import PrefetchEngine, Run
 from langgraph_prefetch.values import Output
 
 Result = TypeVar("Result")
 
-current_run: ContextVar[Run | None] = ContextVar("langgraph_prefetch_current_run", default=None)
-"""The run that ``with prefetcher.run():`` opened, where no graph's callbacks tell it."""
+current_runs: ContextVar[tuple[Run, ...]] = ContextVar("langgraph_prefetch_current_runs", default=())
+"""The runs that ``with prefetcher.run():`` opened, the innermost last: known where no graph's callbacks tell them."""
+
+
+def current_run(engine: PrefetchEngine) -> Run | None:
+    """The innermost of the present context's runs that ``engine`` opened."""
+    return next((run for run in reversed(current_runs.get()) if run.engine is engine), None)
 
 
 def run_here(engine: PrefetchEngine, config: RunnableConfig | None = None) -> Run | None:
@@ -35,7 +41,7 @@ def run_here(engine: PrefetchEngine, config: RunnableConfig | None = None) -> Ru
     for each in (config, ambient_config()):
         if each and (run := run_in(engine, each.get("callbacks"))) is not None:
             return run
-    return current_run.get()
+    return current_run(engine)
 
 
 class EarlyCalls:
@@ -43,16 +49,20 @@ class EarlyCalls:
 
     Args:
         engine: answers.
-        name: under which it was named.
+        search: the tool or retriever as it was named.
     """
 
-    def __init__(self, engine: PrefetchEngine, name: str) -> None:
-        self._engine, self._name = engine, name
+    def __init__(self, engine: PrefetchEngine, search: SearchTool) -> None:
+        self._engine, self._search = engine, search
 
     def _arrival(self, arguments: Mapping[str, Any], call_id: str | None, config: RunnableConfig | None) -> Arrival:
         ambient = GraphCaller.ambient(_loop())
         caller = replace(ambient, config=config) if config and "configurable" in config else ambient
-        return Arrival(self._engine, run_here(self._engine, config), self._name, arguments, call_id, caller)
+        name = self._search.policy.name
+        named = self._engine.named(name)
+        # Another one may have been named so since, or this one refused.
+        tool = named if named is not None and named.identity == self._search.identity else None
+        return Arrival(self._engine, run_here(self._engine, config), name, tool, arguments, call_id, caller)
 
     def call(
         self,
@@ -104,7 +114,7 @@ class PrefetchedTool(BaseTool):
     early: SkipValidation[EarlyCalls]
 
     @classmethod
-    def over(cls, tool: BaseTool, engine: PrefetchEngine) -> PrefetchedTool:
+    def over(cls, tool: BaseTool, engine: PrefetchEngine, search: SearchTool) -> PrefetchedTool:
         """``tool``, answered by ``engine``."""
         return cls(
             name=tool.name,
@@ -113,7 +123,7 @@ class PrefetchedTool(BaseTool):
             response_format=tool.response_format,
             return_direct=tool.return_direct,
             inner=tool,
-            early=EarlyCalls(engine, tool.name),
+            early=EarlyCalls(engine, search),
         )
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - host's name
@@ -163,14 +173,14 @@ class PrefetchedRetriever(BaseRetriever):
     early: SkipValidation[EarlyCalls]
 
     @classmethod
-    def over(cls, retriever: BaseRetriever, engine: PrefetchEngine, name: str) -> PrefetchedRetriever:
-        """``retriever``, named ``name``, answered by ``engine``."""
+    def over(cls, retriever: BaseRetriever, engine: PrefetchEngine, search: SearchTool) -> PrefetchedRetriever:
+        """``retriever``, answered by ``engine`` where ``search`` stands for it."""
         return cls(
             name=retriever.get_name(),
             tags=retriever.tags,
             metadata=retriever.metadata,
             inner=retriever,
-            early=EarlyCalls(engine, name),
+            early=EarlyCalls(engine, search),
         )
 
     def invoke(self, input: str, config: RunnableConfig | None = None, **kwargs: Any) -> list[Document]:  # noqa: A002
@@ -179,7 +189,7 @@ class PrefetchedRetriever(BaseRetriever):
             {"query": input, **kwargs},
             None,
             config,
-            lambda output: _Found(name=self.name, found=output.content, inner=self.inner).invoke(input, config),
+            lambda output: self._found(output).invoke(input, config, **kwargs),
             lambda: self.inner.invoke(input, config, **kwargs),
             Output,
         )
@@ -195,10 +205,13 @@ class PrefetchedRetriever(BaseRetriever):
             {"query": input, **kwargs},
             None,
             config,
-            lambda output: _Found(name=self.name, found=output.content, inner=self.inner).ainvoke(input, config),
+            lambda output: self._found(output).ainvoke(input, config, **kwargs),
             lambda: self.inner.ainvoke(input, config, **kwargs),
             Output,
         )
+
+    def _found(self, output: Output) -> _Found:
+        return _Found(name=self.name, tags=self.tags, metadata=self.metadata, found=output.content, inner=self.inner)
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
         raise NotImplementedError("invoke() goes to the inner retriever")

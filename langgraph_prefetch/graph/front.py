@@ -11,7 +11,7 @@ from langchain_core.tools import BaseTool
 
 from langgraph_prefetch.config import PrefetchOptions, ToolPolicy
 from langgraph_prefetch.errors import ConfigurationError, UnknownToolError
-from langgraph_prefetch.graph.by_hand import PrefetchedRetriever, PrefetchedTool, current_run
+from langgraph_prefetch.graph.by_hand import PrefetchedRetriever, PrefetchedTool, current_run, current_runs
 from langgraph_prefetch.graph.callback import StreamListener
 from langgraph_prefetch.graph.retrievers import RetrieverSearch
 from langgraph_prefetch.graph.survey import refusal_of
@@ -67,17 +67,17 @@ class Prefetcher(PrefetchEngine):
         It opens a run for each root run it hears and closes it with that; inside ``with prefetcher.run():`` it belongs
         to that run. One handler may be shared by concurrent runs.
         """
-        return StreamListener(self, current_run.get())
+        return StreamListener(self, current_run(self))
 
     @contextmanager
     def run(self, configurable: Mapping[str, Any] | None = None) -> Iterator[Run]:
         """One agent run of code that draws no graph: what is heard and called inside belongs to it."""
         opened = self.open_run(configurable)
-        token = current_run.set(opened)
+        token = current_runs.set((*current_runs.get(), opened))
         try:
             yield opened
         finally:
-            current_run.reset(token)
+            current_runs.reset(token)
             opened.close()
 
     def tool(self, tool: BaseTool) -> BaseTool:
@@ -91,8 +91,9 @@ class Prefetcher(PrefetchEngine):
         if reason is not None:
             self.refuse(tool.name, reason)
             return tool
-        self.tools[tool.name] = self._search_tool(tool, policy, raw=tool.response_format == "content")
-        return PrefetchedTool.over(tool, self)
+        search = self._search_tool(tool, policy, raw=tool.response_format == "content")
+        self.tools[tool.name] = search
+        return PrefetchedTool.over(tool, self, search)
 
     def retriever(self, retriever: BaseRetriever, *, name: str | None = None) -> BaseRetriever:
         """The same retriever, answering from speculations where it can. ``name``: as named in ``tools``.
@@ -103,8 +104,9 @@ class Prefetcher(PrefetchEngine):
         if name is None:
             name = next(iter(self.policies)) if len(self.policies) == 1 else retriever.get_name()
         policy = self._policy_of(name)
-        self.tools[name] = RetrieverSearch(retriever, policy, traced=self.options.trace_speculations)
-        return PrefetchedRetriever.over(retriever, self, name)
+        search = RetrieverSearch(retriever, policy, traced=self.options.trace_speculations)
+        self.tools[name] = search
+        return PrefetchedRetriever.over(retriever, self, search)
 
     def _policy_of(self, name: str) -> ToolPolicy:
         if name not in self.policies:

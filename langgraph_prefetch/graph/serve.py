@@ -12,7 +12,7 @@ from langgraph.types import Command
 
 from langgraph_prefetch.graph.arrival import Arrival, run_in
 from langgraph_prefetch.graph.caller import GraphCaller
-from langgraph_prefetch.graph.tools import output_of
+from langgraph_prefetch.graph.tools import LangChainTool, output_of
 from langgraph_prefetch.prefetcher import PrefetchEngine, Run
 from langgraph_prefetch.values import Output
 
@@ -59,8 +59,12 @@ class AnswerSeam:
 
     def _arrival(self, request: ToolCallRequest) -> Arrival:
         call, runtime = request.tool_call, request.runtime
+        tool = self.engine.named(call["name"])
+        # A wrapper of the user's may have put another tool of the same name into the request.
+        if isinstance(tool, LangChainTool) and not tool.stands_for(request.tool):
+            tool = None
         caller = GraphCaller(runtime.config, own_context=runtime.context) if runtime is not None else GraphCaller({})
-        return Arrival(self.engine, self._run_of_call(request), call["name"], call["args"], call["id"], caller)
+        return Arrival(self.engine, self._run_of_call(request), call["name"], tool, call["args"], call["id"], caller)
 
     def _run_by_callbacks(self, request: ToolCallRequest) -> Run | None:
         return run_in(self.engine, request.runtime.config.get("callbacks")) if request.runtime is not None else None

@@ -70,6 +70,10 @@ class LangChainTool:
         tool = Same(self.tool) if self._policy.identity is None else (self._policy.name, self._policy.identity)
         return (tool, self._raw)
 
+    def stands_for(self, called: BaseTool | None) -> bool:
+        """Whether ``called`` gives what this tool gives: it is the same object, or the user declared them equal."""
+        return called is self.tool or self._policy.identity is not None
+
     def arguments_for(self, query: str) -> Mapping[str, Any] | None:
         """``query`` under the query argument, with the policy's fixed arguments."""
         if self._query_argument is None:

@@ -98,6 +98,11 @@ class Run:
             self._session.events(StepEnded(run_id=self.id, step=step.number, at=self._session.now, pieces=step.heard))
 
     @property
+    def engine(self) -> PrefetchEngine:
+        """What opened it."""
+        return self._engine
+
+    @property
     def heard_latest(self) -> bool:
         """True if the latest model call streamed anything."""
         return self._latest is not None and self._latest.heard > 0
@@ -154,7 +159,7 @@ class Run:
             self._steps.clear()
         idle = self._count > 0 and heard == 0
         if idle and self._engine.enabled and self._engine.tools:
-            self._engine.warn_once("idle", IDLE_ADVICE)
+            self._engine.warn_once("idle", " ".join((IDLE_ADVICE, *self._engine.left_plain)))
         self._engine.closed(self)
         end_session(self._session, idle=idle)
 
