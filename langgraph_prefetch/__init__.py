@@ -6,7 +6,7 @@ from langgraph_prefetch.config import Budgets, ExecutorLimits, PrefetchOptions, 
 from langgraph_prefetch.errors import ConfigurationError, MissingExtraError, PrefetchError
 from langgraph_prefetch.graph.front import Prefetcher
 from langgraph_prefetch.graph.nodes import SpeculationNode, prefetching_tool_node
-from langgraph_prefetch.graph.wrap import with_prefetch
+from langgraph_prefetch.graph.wrap import prefetcher_of, with_prefetch
 from langgraph_prefetch.intent.cues import Cue, CueSet, default_cues
 from langgraph_prefetch.report import Report
 from langgraph_prefetch.speculation.shared import limit_process
@@ -30,6 +30,7 @@ __all__ = [
     "ToolPolicy",
     "default_cues",
     "limit_process",
+    "prefetcher_of",
     "prefetching_tool_node",
     "with_prefetch",
 ]

@@ -7,6 +7,7 @@
     │   ├── NotAGraphError
     │   ├── NoToolNodeError
     │   ├── AlreadyWrappedError
+    │   ├── NotWrappedError
     │   ├── UnknownToolError
     │   ├── UnknownOptionError
     │   └── MiddlewareOrderError
@@ -43,6 +44,8 @@ class NotAGraphError(ConfigurationError):
     def __init__(self, got: object) -> None:
         self.got_type = type(got).__name__
         hint = " Call .compile() first." if hasattr(got, "compile") else ""
+        if self.got_type == "RemoteGraph":
+            hint = " Its tools run on a server: wrap the graph there."
         super().__init__(f"with_prefetch needs a compiled LangGraph graph, not {self.got_type}.{hint}")
 
 
@@ -61,7 +64,18 @@ class AlreadyWrappedError(ConfigurationError):
     """The graph is wrapped already; wrapping it again would count every call twice."""
 
     def __init__(self) -> None:
-        super().__init__("this graph is wrapped already: pass all tools in one call of with_prefetch")
+        super().__init__(
+            "this graph prefetches already, by with_prefetch, PrefetchMiddleware or prefetching_tool_node: use one of "
+            "them, and name all tools there"
+        )
+
+
+class NotWrappedError(ConfigurationError):
+    """The graph has no prefetcher of its own."""
+
+    def __init__(self, got: object) -> None:
+        self.got_type = type(got).__name__
+        super().__init__(f"this {self.got_type} was not returned by with_prefetch, so it has no prefetcher")
 
 
 class UnknownToolError(ConfigurationError):

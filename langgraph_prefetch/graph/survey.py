@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolNode
 from langgraph.pregel import Pregel
 
+from langgraph_prefetch.graph.serve import AnswerSeam
 from langgraph_prefetch.graph.tools import injected_arguments
+from langgraph_prefetch.prefetcher import PrefetchEngine
+
+MAX_LOOKED_AT = 1_000
 
 _HOOKS = ("func", "afunc")
 """Where a node that runs a middleware's hook holds it, as a bound method."""
@@ -18,12 +23,34 @@ _HOOKS = ("func", "afunc")
 def tool_nodes(
     graph: Pregel[Any, Any, Any, Any], skip: type[Any]
 ) -> Iterator[tuple[Pregel[Any, Any, Any, Any], str, ToolNode]]:
-    """Every tool node of a graph and its subgraphs (but for those of class ``skip``): its graph, its name, the node."""
+    """Every tool node of a graph and its subgraphs (but for those of class ``skip``): its graph, its name, the node.
+
+    Those that prefetch already are among them; :func:`prefetches` tells.
+    """
     for name, node in graph.nodes.items():
         if isinstance(node.bound, ToolNode):
             yield graph, name, node.bound
         elif isinstance(node.bound, Pregel) and not isinstance(node.bound, skip):
             yield from tool_nodes(node.bound, skip)
+
+
+def prefetches(node: ToolNode) -> bool:
+    """True if the node's calls are answered already: by ``PrefetchMiddleware`` or as a ``prefetching_tool_node``."""
+    # Bound methods, decorators and closures are looked through: that is how hosts put wrappers into one another.
+    seen: set[int] = set()
+    open_ends: list[Any] = [node._wrap_tool_call, node._awrap_tool_call]
+    while open_ends and len(seen) < MAX_LOOKED_AT:
+        part = open_ends.pop()
+        owner = getattr(part, "__self__", part)
+        if isinstance(owner, AnswerSeam) or isinstance(getattr(owner, "prefetch", None), PrefetchEngine):
+            return True
+        if id(part) not in seen and callable(part):
+            seen.add(id(part))
+            open_ends.extend(getattr(part, name, None) for name in ("__wrapped__", "func"))
+            for cell in getattr(part, "__closure__", None) or ():
+                with suppress(ValueError):  # an empty cell
+                    open_ends.append(cell.cell_contents)
+    return False
 
 
 def approval_before(graph: Pregel[Any, Any, Any, Any], tool_node: str, tool: str) -> str | None:

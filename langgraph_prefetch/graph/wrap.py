@@ -13,14 +13,21 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt import ToolNode
 from langgraph.pregel import Pregel
 
-from langgraph_prefetch.errors import AlreadyWrappedError, NotAGraphError, NoToolNodeError, UnknownToolError
+from langgraph_prefetch.errors import (
+    AlreadyWrappedError,
+    NotAGraphError,
+    NoToolNodeError,
+    NotWrappedError,
+    UnknownToolError,
+)
 from langgraph_prefetch.graph.arrival import run_in
 from langgraph_prefetch.graph.callback import StreamListener
 from langgraph_prefetch.graph.caller import ambient_config, user_configurable
 from langgraph_prefetch.graph.front import Named, Prefetcher
 from langgraph_prefetch.graph.guard import Guard
 from langgraph_prefetch.graph.serve import AnswerSeam
-from langgraph_prefetch.graph.survey import approval_before, tool_nodes
+from langgraph_prefetch.graph.survey import approval_before, prefetches, tool_nodes
+from langgraph_prefetch.graph.tools import LangChainTool
 from langgraph_prefetch.intent.cues import CueSet
 from langgraph_prefetch.prefetcher import Run
 
@@ -55,8 +62,28 @@ def with_prefetch(graph: Graph, tools: Sequence[Named], *, cues: CueSet | None =
     return cast("Graph", _listening(_answered(graph, AnswerSeam(prefetch)), prefetch))
 
 
+TWO_TOOLS = (
+    "two tools of the graph have this name; wrap the subgraph of each by itself, or, if they are equal, say so: "
+    "ToolPolicy(name=…, identity=…)"
+)
+
+
+def prefetcher_of(graph: AnyGraph) -> Prefetcher:
+    """The prefetcher of a wrapped graph: ``graph.prefetch``, in a form that type checkers know.
+
+    Raises:
+        NotWrappedError: a graph that ``with_prefetch`` has not wrapped.
+    """
+    if not isinstance(graph, _Listening):
+        raise NotWrappedError(graph)
+    return graph.prefetch
+
+
 def _admit_tools(graph: AnyGraph, prefetch: Prefetcher) -> None:
-    found = list(tool_nodes(graph, skip=_Listening))
+    everywhere = list(tool_nodes(graph, skip=_Listening))
+    found = [(owner, name, node) for owner, name, node in everywhere if not prefetches(node)]
+    if everywhere and not found:
+        raise AlreadyWrappedError
     if not found:
         raise NoToolNodeError(name for name in graph.nodes if not name.startswith("__"))
     available = {tool for _, _, node in found for tool in node.tools_by_name}
@@ -67,7 +94,10 @@ def _admit_tools(graph: AnyGraph, prefetch: Prefetcher) -> None:
         for tool_name, tool in node.tools_by_name.items():
             if tool_name not in prefetch.policies:
                 continue
+            known = prefetch.tools.get(tool_name)
             reason = approval_before(owner, name, tool_name)
+            if isinstance(known, LangChainTool) and not known.stands_for(tool):
+                reason = TWO_TOOLS
             if reason is not None:
                 prefetch.refuse(tool_name, reason)
             else:
@@ -78,7 +108,7 @@ def _answered(graph: AnyGraph, seam: AnswerSeam) -> AnyGraph:
     """A copy of the graph whose tool nodes, at any depth, answer through ``seam``."""
     nodes = {}
     for name, node in graph.nodes.items():
-        if isinstance(node.bound, ToolNode):
+        if isinstance(node.bound, ToolNode) and not prefetches(node.bound):
             node = node.copy({"bound": answering(node.bound, seam)})
         elif isinstance(node.bound, Pregel) and not isinstance(node.bound, _Listening):
             inner = _answered(node.bound, seam)
@@ -210,16 +240,19 @@ class _Heard:
         if self._muted or not prefetch.enabled:
             return self._config
         in_force = [ambient_config(), self._graph.config, self._config]
-        configurable = {name: value for config in in_force for name, value in user_configurable(config).items()}
-        self._run = prefetch.open_run(configurable)
-        listener = StreamListener(prefetch, self._run, self._loop)
-        set_before = [config["callbacks"] for config in in_force if config and config.get("callbacks") is not None]
-        callbacks = with_listener(set_before[-1] if set_before else None, listener)
-        return {**(self._config or {}), "callbacks": callbacks}
+        with Guard(prefetch, "run start"):
+            configurable = {name: value for config in in_force for name, value in user_configurable(config).items()}
+            self._run = prefetch.open_run(configurable)
+            listener = StreamListener(prefetch, self._run, self._loop)
+            set_before = [config["callbacks"] for config in in_force if config and config.get("callbacks") is not None]
+            callbacks = with_listener(set_before[-1] if set_before else None, listener)
+            return {**(self._config or {}), "callbacks": callbacks}
+        return self._config
 
     def __exit__(self, *_: object) -> None:
         if self._run is not None:
-            self._run.close()
+            with Guard(self._graph.prefetch, "run end"):
+                self._run.close()
 
 
 def with_listener(callbacks: Any, listener: StreamListener) -> Any:
