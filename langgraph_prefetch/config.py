@@ -13,9 +13,21 @@ ForceStreaming = Literal["auto"] | bool
 ScopeOf = Callable[[Mapping[str, Any]], Hashable | None]
 
 
+def _number(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ConfigurationError(f"{name} must be a number, not {value!r}")
+
+
 def _at_least(name: str, value: float, least: float) -> None:
+    _number(name, value)
     if not value >= least:
         raise ConfigurationError(f"{name} must be at least {least:g}, not {value!r}")
+
+
+def _above_zero(name: str, value: float) -> None:
+    _number(name, value)
+    if not value > 0:
+        raise ConfigurationError(f"{name} must be above 0, not {value!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,15 +82,14 @@ class ToolPolicy:
     timeout_seconds: float = 30.0
 
     def __post_init__(self) -> None:
-        if not self.name:
+        if not self.name or not isinstance(self.name, str):
             raise ConfigurationError("a tool policy needs the tool's name")
         if self.max_concurrency is not None:
             _at_least("max_concurrency", self.max_concurrency, 1)
         _at_least("reserve", self.reserve, 0)
-        if self.max_per_second is not None and not self.max_per_second > 0:
-            raise ConfigurationError(f"max_per_second must be above 0, not {self.max_per_second!r}")
-        if not self.timeout_seconds > 0:
-            raise ConfigurationError(f"timeout_seconds must be above 0, not {self.timeout_seconds!r}")
+        if self.max_per_second is not None:
+            _above_zero("max_per_second", self.max_per_second)
+        _above_zero("timeout_seconds", self.timeout_seconds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,16 +145,23 @@ class PrefetchOptions:
     def __post_init__(self) -> None:
         if self.serve != "exact":
             raise ConfigurationError(f"serve must be 'exact', not {self.serve!r}")
-        if self.threshold is not None and not 0 < self.threshold < 1:
-            raise ConfigurationError(f"threshold is a probability between 0 and 1, not {self.threshold!r}")
+        if self.threshold is not None:
+            _number("threshold", self.threshold)
+            if not 0 < self.threshold < 1:
+                raise ConfigurationError(f"threshold is a probability between 0 and 1, not {self.threshold!r}")
         if self.force_streaming not in ("auto", True, False):
             raise ConfigurationError(f"force_streaming must be 'auto', True or False, not {self.force_streaming!r}")
-        if self.reuse_seconds is not None and not self.reuse_seconds > 0:
-            raise ConfigurationError(f"reuse_seconds must be above 0 or None, not {self.reuse_seconds!r}")
+        if self.reuse_seconds is not None:
+            _above_zero("reuse_seconds", self.reuse_seconds)
+        if self.scope is not None and not callable(self.scope):
+            raise ConfigurationError(
+                f"scope takes a function from the run's configurable values to the scope, not {self.scope!r}"
+            )
+        if not isinstance(self.budgets, Budgets):
+            raise ConfigurationError(f"budgets takes a Budgets object, not {self.budgets!r}")
         if isinstance(self.ignore_configurable, str):
             raise ConfigurationError("ignore_configurable takes a tuple of names, not one string")
-        if not self.max_age_seconds > 0:
-            raise ConfigurationError(f"max_age_seconds must be above 0, not {self.max_age_seconds!r}")
+        _above_zero("max_age_seconds", self.max_age_seconds)
         _at_least("max_wait_seconds", self.max_wait_seconds, 0)
 
     @classmethod

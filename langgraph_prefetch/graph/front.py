@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -118,12 +118,15 @@ class Prefetcher(PrefetchEngine):
 
 
 def _policies(tools: Sequence[Named]) -> dict[str, ToolPolicy]:
-    if isinstance(tools, str):
+    if isinstance(tools, str | ToolPolicy):
         raise ConfigurationError(f"tools takes a list: tools=[{tools!r}]")
+    if not isinstance(tools, Iterable):
+        raise ConfigurationError(f"tools takes a list of names, not {tools!r}")
     policies = {}
     for each in tools:
         if not isinstance(each, str | ToolPolicy):
-            raise ConfigurationError(f"tools takes names and ToolPolicy objects, not {type(each).__name__}")
+            hint = f": write {each.name!r}" if isinstance(each, BaseTool) else ""
+            raise ConfigurationError(f"tools takes names and ToolPolicy objects, not {type(each).__name__}{hint}")
         policy = ToolPolicy(name=each) if isinstance(each, str) else each
         policies[policy.name] = policy
     if not policies:
