@@ -1,4 +1,4 @@
-"""Counts over events, and the report they make. The words are defined in docs/reference/words."""
+"""Counts over events, and the report they make. The words are defined in docs/words.md."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ class Report:
         idle_runs: runs whose models streamed nothing, so that nothing could be read.
         troubles: failures inside prefetch, none of which reached the agent.
         refusals: tools that are never run early, and why.
+        left_plain: why ``force_streaming="auto"`` did not make a model stream.
     """
 
     runs: int = 0
@@ -71,6 +72,7 @@ class Report:
     idle_runs: int = 0
     troubles: int = 0
     refusals: tuple[tuple[str, str], ...] = field(default=())
+    left_plain: tuple[str, ...] = ()
 
     @property
     def served(self) -> int:
@@ -125,6 +127,7 @@ class Report:
                 f"idle            no tokens seen in {self.idle_runs} of {self.runs} runs: stream the agent, or set "
                 "force_streaming=True"
             )
+            lines.extend(f'                force_streaming="auto" did not: {reason}' for reason in self.left_plain)
         lines.extend(f"not prefetched  {tool}: {reason}" for tool, reason in self.refusals)
         if self.troubles:
             lines.append(f"troubles        {self.troubles} (see the log of langgraph_prefetch)")
@@ -194,7 +197,7 @@ class Tally:
             self._open.popitem(last=False)
         return steps
 
-    def report(self, refusals: tuple[tuple[str, str], ...] = ()) -> Report:
+    def report(self, refusals: tuple[tuple[str, str], ...] = (), *, left_plain: tuple[str, ...] = ()) -> Report:
         """What was counted so far."""
         with self._lock:
             n, seconds = self._n.copy(), self._seconds.copy()
@@ -220,4 +223,5 @@ class Tally:
             idle_runs=n["idle"],
             troubles=n["troubles"],
             refusals=refusals,
+            left_plain=left_plain,
         )

@@ -16,7 +16,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from langgraph_prefetch.graph.caller import GraphCaller, ambient_config, user_configurable
 from langgraph_prefetch.graph.guard import Guard
 from langgraph_prefetch.graph.hearing import Hearing, streams_anyway
-from langgraph_prefetch.graph.streaming_models import auto_streams
+from langgraph_prefetch.graph.streaming_models import why_not_auto
 from langgraph_prefetch.intent.stream import deltas_of_chunk, deltas_of_event
 from langgraph_prefetch.prefetcher import PrefetchEngine, Run
 from langgraph_prefetch.values import Delta, TextDelta
@@ -199,11 +199,14 @@ class StreamListener(BaseCallbackHandler):
         wanted = self.engine.options.force_streaming
         if not wanted or not self.engine.enabled or not self.engine.tools:
             return False
-        if wanted == "auto" and not auto_streams(serialized, invocation, undoes_partial_calls=True):
-            return False
         callbacks = (ambient_config() or {}).get("callbacks")
         others = [each for each in getattr(callbacks, "handlers", ()) if each is not self]
-        return not streams_anyway(others, serialized, invocation)
+        if streams_anyway(others, serialized, invocation):
+            return False
+        reason = why_not_auto(serialized, invocation, undoes_partial_calls=True) if wanted == "auto" else None
+        if reason is not None:
+            self.engine.leave_plain(reason)
+        return reason is None
 
     def _is_not_the_agents(self, parent_run_id: UUID | None, metadata: Mapping[str, Any] | None) -> bool:
         node = str((metadata or {}).get("langgraph_node", ""))

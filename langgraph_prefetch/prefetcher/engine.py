@@ -29,6 +29,8 @@ logger = logging.getLogger("langgraph_prefetch")
 OFF_SWITCH = "LANGGRAPH_PREFETCH"
 """Environment variable; ``off`` stops every prefetcher of the process from starting anything."""
 
+MAX_REASONS = 20
+
 _run_numbers = itertools.count(1)
 
 
@@ -61,6 +63,7 @@ class PrefetchEngine:
         self._paused = False
         self._runs = OpenRuns()
         self._warned: set[str] = set()
+        self._left_plain: dict[str, None] = {}
         self._lock = ForkSafeLock()
         settings = IntentSettings(
             max_guesses=options.budgets.guesses_per_step,
@@ -104,7 +107,7 @@ class PrefetchEngine:
     def report(self) -> Report:
         """What happened so far, in numbers that add up."""
         self._runs.end_lost()
-        return self._tally.report(tuple(sorted(self.refusals.items())))
+        return self._tally.report(tuple(sorted(self.refusals.items())), left_plain=self.left_plain)
 
     def open_run(self, configurable: Mapping[str, Any] | None = None) -> Run:
         """Begin to listen to one agent run. ``configurable``: the run's own trusted configuration."""
@@ -151,6 +154,16 @@ class PrefetchEngine:
                 return
             self._warned.add(key)
         logger.warning(message, *key.split(": ")[: message.count("%s")])
+
+    @property
+    def left_plain(self) -> tuple[str, ...]:
+        """Why ``force_streaming="auto"`` did not make a model stream; said where a run stays idle."""
+        return tuple(self._left_plain)
+
+    def leave_plain(self, reason: str) -> None:
+        """A model was not made to stream, for ``reason``."""
+        if len(self._left_plain) < MAX_REASONS:
+            self._left_plain[reason] = None
 
     def refuse(self, tool: str, reason: str) -> None:
         """The tool is never run early, for ``reason``; it works as before."""
