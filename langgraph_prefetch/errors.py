@@ -26,7 +26,10 @@ from collections.abc import Iterable
 
 
 def _did_you_mean(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1)
+    known = list(known)
+    # The start of one name, and of no other, is meant for it, however much of it is missing.
+    begun = [each for each in known if name and each.startswith(name)]
+    close = begun if len(begun) == 1 else difflib.get_close_matches(name, known, n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 

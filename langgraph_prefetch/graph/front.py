@@ -43,6 +43,8 @@ class Prefetcher(PrefetchEngine):
     def __init__(
         self, tools: Sequence[Named], *, cues: CueSet | None = None, shared: Shared | None = None, **options: Any
     ) -> None:
+        if cues is not None and not isinstance(cues, CueSet):
+            raise ConfigurationError(f"cues takes a CueSet, such as default_cues().add(…), not {cues!r}")
         super().__init__(PrefetchOptions.of(options), cues=cues, shared=shared)
         self.policies = _policies(tools)
 
@@ -85,7 +87,10 @@ class Prefetcher(PrefetchEngine):
 
         Raises:
             UnknownToolError: a tool that was not named.
+            ConfigurationError: something that is no LangChain tool.
         """
+        if not isinstance(tool, BaseTool):
+            raise ConfigurationError(f"tool() takes a LangChain tool, not {tool!r}: put @tool on a plain function")
         policy = self._policy_of(tool.name)
         reason = refusal_of(tool, reads_runtime=policy.reads_runtime)
         if reason is not None:
