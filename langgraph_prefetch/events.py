@@ -206,3 +206,5 @@ class EventHub:
             except Exception as error:  # noqa: BLE001 - a failing sink never fails the run
                 self._remove(sink)
                 logger.warning("event sink %r failed and was removed: %s", sink, type(error).__name__)
+                # Counted by the sinks that are left.
+                self(Trouble(at=event.at, where="event sink", error=type(error).__name__))

@@ -46,7 +46,6 @@ class StreamListener(BaseCallbackHandler):
     run_inline = True  # in order, on the thread that streams
     raise_error = False
     ignore_retriever = True
-    ignore_agent = True
 
     def __init__(
         self, engine: PrefetchEngine, run: Run | None = None, loop: asyncio.AbstractEventLoop | None = None

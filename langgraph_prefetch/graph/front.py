@@ -17,6 +17,7 @@ from langgraph_prefetch.graph.retrievers import RetrieverSearch
 from langgraph_prefetch.graph.survey import refusal_of
 from langgraph_prefetch.graph.tools import LangChainTool
 from langgraph_prefetch.intent.cues import CueSet
+from langgraph_prefetch.ports import SearchTool
 from langgraph_prefetch.prefetcher import PrefetchEngine, Run
 from langgraph_prefetch.speculation.shared import Shared
 
@@ -60,7 +61,7 @@ class Prefetcher(PrefetchEngine):
         if reason is not None:
             self.refuse(tool.name, reason)
             return False
-        self.tools[tool.name] = self._search_tool(tool, policy)
+        self._take(self._search_tool(tool, policy))
         return True
 
     def handler(self) -> StreamListener:
@@ -97,7 +98,7 @@ class Prefetcher(PrefetchEngine):
             self.refuse(tool.name, reason)
             return tool
         search = self._search_tool(tool, policy, raw=tool.response_format == "content")
-        self.tools[tool.name] = search
+        self._take(search)
         return PrefetchedTool.over(tool, self, search)
 
     def retriever(self, retriever: BaseRetriever, *, name: str | None = None) -> BaseRetriever:
@@ -110,8 +111,13 @@ class Prefetcher(PrefetchEngine):
             name = next(iter(self.policies)) if len(self.policies) == 1 else retriever.get_name()
         policy = self._policy_of(name)
         search = RetrieverSearch(retriever, policy, traced=self.options.trace_speculations)
-        self.tools[name] = search
+        self._take(search)
         return PrefetchedRetriever.over(retriever, self, search)
+
+    def _take(self, search: SearchTool) -> None:
+        """In the order in which they were named: a guess is for the first."""
+        taken = {**self.tools, search.policy.name: search}
+        self.tools = {name: taken[name] for name in self.policies if name in taken}
 
     def _policy_of(self, name: str) -> ToolPolicy:
         if name not in self.policies:
