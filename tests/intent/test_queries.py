@@ -24,7 +24,7 @@ from tests.intent.readers import cut, queries, signals, tokens
         ("Road to Nowhere and see who sang it.", "Road to Nowhere"),
         ("Dune: Part Two and see who made it.", "Dune: Part Two"),
         ("Salem, Oregon and find its river.", "Salem, Oregon"),
-        ("Drift (film, 2001) and see who made it.", "Drift (film, 2001)"),
+        ("Drift (film, not play) and see who made it.", "Drift (film, not play)"),
         ("Sand and Foam (book) and find its author.", "Sand and Foam (book)"),
         ("the film Drift and see who made it.", "Drift"),
         ("Robin vs. Marian and see who won.", "Robin vs. Marian"),
@@ -161,6 +161,7 @@ def test_a_vague_object_may_stand_for_the_last_query() -> None:
         "AKIA" + "ABCDEFGH12345678",
         "Password=hunter2",
         "A" * 250,
+        "Lake\x00Baikal",
         "Lake " * 60,
     ],
 )

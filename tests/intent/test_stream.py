@@ -169,6 +169,13 @@ def test_a_repeated_message_is_read_once() -> None:
         assert reader.read(repeat) == ()
 
 
+def test_a_whole_message_after_its_chunks_is_dropped() -> None:
+    """The final message may differ from its chunks (blocks joined, calls parsed) and is still no news."""
+    reader = ChunkReader()
+    reader.read(chunk("tea"))
+    assert reader.read(AIMessage(content=[{"type": "text", "text": "tea, strained"}])) == ()
+
+
 def test_a_message_that_was_not_streamed_is_read() -> None:
     """A whole message with nothing before it is read, and short repeated tokens are text."""
     assert ChunkReader().read(AIMessage(content="tea")) == (TextDelta("tea"),)

@@ -42,6 +42,15 @@ def test_cut_anywhere(arguments: dict[str, Any], ascii_only: bool, data: st.Data
     assert not found[0].textual
 
 
+def test_every_split_point() -> None:
+    """Escaped quotes, braces in strings and surrogate pairs may be cut at any character."""
+    text = '{"query": "a \\"quoted}\\" \\\\", "emoji": "\\ud83d\\ude00é", "n": {"k": [1, "]"]}}'
+    expected = json.loads(text)
+    for point in range(len(text) + 1):
+        assert [call.arguments for call in calls(*streamed(cut(text, [point])))] == [expected]
+    assert [call.arguments for call in calls(*streamed(list(text)))] == [expected]
+
+
 @given(st.dictionaries(st.text(max_size=6), _values, min_size=1, max_size=3), st.data())
 def test_no_prefix_is_a_call(arguments: dict[str, Any], data: st.DataObject) -> None:
     """Arguments that were cut off never become a call with a shortened value."""
