@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from langgraph_prefetch.config import PrefetchOptions
@@ -33,6 +33,8 @@ MAX_REASONS = 20
 
 _run_numbers = itertools.count(1)
 
+default_cues()  # read now: the first engine may be made inside an event loop, where reading files would block
+
 
 class PrefetchEngine:
     """Everything behind the ways in. Safe for any number of concurrent runs.
@@ -56,6 +58,7 @@ class PrefetchEngine:
         self.events = EventHub()
         self.tools: dict[str, SearchTool] = {}
         self.refusals: dict[str, str] = {}
+        self.agent_tools: frozenset[str] = frozenset()
         self._tally = Tally()
         self.events.subscribe(self._tally)
         self._shared = shared
@@ -133,6 +136,10 @@ class PrefetchEngine:
     def closed(self, run: Run) -> None:
         """Told by a run that is over."""
         self._runs.remove(run.id)
+
+    def agent_has(self, names: Iterable[str]) -> None:
+        """The agent's tools, prefetched or not: without one for looking things up, "look up" means a search."""
+        self.agent_tools |= frozenset(names)
 
     def named(self, name: str) -> SearchTool | None:
         """The named tool, if it may be run early."""
