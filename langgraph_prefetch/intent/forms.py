@@ -148,7 +148,8 @@ def _pair(whole: str, first: Candidate, second: Candidate, *, is_place: bool, gr
         replace(each, form=Form.FIRST, one_name=one_name) if each.form is Form.WHOLE else each
         for each in _single(first.text, first.end, grammar)
     ]
-    apart.append(Candidate(second.text, Form.SECOND, end))
+    if _NAME_START.match(first.text):
+        apart.append(Candidate(second.text, Form.SECOND, end))
     return [
         Candidate(whole, Form.PAIR, end, one_name),
         *apart,

@@ -24,10 +24,11 @@ _MAX_DIRECTIVES = 100
 class Guesser:
     """Turns the text of one model message into guesses, each as soon as its query has ended.
 
-    A guess is made when the product of ``P(search)`` and the candidate's likelihood reaches ``min_probability`` and
-    fewer than ``max_guesses`` have been made. One text is guessed once. Of the candidates that one directive offers
-    at the same moment the likeliest comes first; what is certain early is not held back for a better one. After a
-    hundred directives a message is taken for noise and read no further.
+    A guess is made when its clause reaches ``threshold``, its likelihood ``min_probability``, and fewer than
+    ``max_guesses`` have been made. Its probability is that likelihood: the rates were counted over clauses which had
+    reached the threshold, so P(search) is in them already. One text is guessed once. Of the candidates that a
+    directive offers at the same moment the likeliest comes first; what is certain early is not held back for a better
+    one. After a hundred directives a message is taken for noise and read no further.
     """
 
     __slots__ = ("_clauses", "_directives", "_directives_left", "_habit", "_left", "_min_probability", "_seen")
@@ -104,12 +105,11 @@ class Guesser:
         for likely, each in sorted(rated, key=lambda pair: -pair[0]):
             if not self._left:
                 return
-            probability = round(evidence.probability * likely, 4)
-            if probability < self._min_probability or each.text in self._seen or not may_leave(each.text):
+            if likely < self._min_probability or each.text in self._seen or not may_leave(each.text):
                 continue
             self._seen.add(each.text)
             self._left -= 1
-            yield Guess(query=each.text, probability=probability, cue=_cue(evidence, each), end=offset + each.end)
+            yield Guess(query=each.text, probability=likely, cue=_cue(evidence, each), end=offset + each.end)
 
 
 def _cue(evidence: Evidence, candidate: Candidate) -> str:

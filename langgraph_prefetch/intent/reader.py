@@ -34,7 +34,7 @@ class IntentSettings:
     """
 
     threshold: float = 0.7
-    min_probability: float = 0.1
+    min_probability: float = 0.12
     max_guesses: int = 3
     max_argument_chars: int = MAX_ARGUMENT_CHARS
     cues: CueSet = field(default_factory=default_cues)
