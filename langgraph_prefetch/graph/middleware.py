@@ -11,8 +11,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tools import BaseTool
+from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
@@ -20,6 +22,7 @@ from langgraph_prefetch.errors import MiddlewareOrderError, MissingExtraError, U
 from langgraph_prefetch.graph.callback import StreamListener
 from langgraph_prefetch.graph.caller import ambient_config, user_configurable
 from langgraph_prefetch.graph.front import Named, Prefetcher
+from langgraph_prefetch.graph.guard import Guard
 from langgraph_prefetch.graph.serve import AnswerSeam
 from langgraph_prefetch.graph.survey import asked_by
 from langgraph_prefetch.graph.wrap import with_listener
@@ -86,36 +89,62 @@ class PrefetchMiddleware(AgentMiddleware[Any, Any, Any]):
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
     ) -> ToolMessage | Command[Any]:
         """Answer the tool call."""
-        return self._seam.sync(request, _innermost(handler))
+        with self._ending_on_error(request):
+            return self._seam.sync(request, _innermost(handler))
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
     ) -> ToolMessage | Command[Any]:
         """Answer the tool call."""
-        return await self._seam.awaited(request, _innermost(handler))
+        with self._ending_on_error(request):
+            return await self._seam.awaited(request, _innermost(handler))
 
     @contextmanager
     def _listening(self, request: ModelRequest[Any], loop: asyncio.AbstractEventLoop | None) -> Iterator[_Listened]:
         listened = _Listened()
-        if not self.prefetch.enabled:
+        run: Run | None = None
+        config = ambient_config() or RunnableConfig()
+        with Guard(self.prefetch, "model call"):
+            if self.prefetch.enabled:
+                run = self._run_for(request, config)
+                callbacks = with_listener(config.get("callbacks"), StreamListener(self.prefetch, run, loop))
+                # Not model.with_config(callbacks=...): that replaces the run's handlers and silences the user's stream.
+                config = {**config, "callbacks": callbacks}
+        if run is None:
             yield listened
             return
-        for tool in request.tools:
-            if isinstance(tool, BaseTool):
-                self.prefetch.admit(tool)
-        config = ambient_config() or {}
-        run = self._run_after(request.messages) or self.prefetch.open_run(user_configurable(config))
-        callbacks = with_listener(config.get("callbacks"), StreamListener(self.prefetch, run, loop))
-        # Not model.with_config(callbacks=...): that replaces the run's handlers and silences the user's stream.
-        token = var_child_runnable_config.set({**config, "callbacks": callbacks})
+        token = var_child_runnable_config.set(config)
         try:
             yield listened
         except BaseException:
-            run.close()
+            with Guard(self.prefetch, "run end"):
+                run.close()
             raise
         finally:
             var_child_runnable_config.reset(token)
-        self._keep(run, listened.response)
+        with Guard(self.prefetch, "run end"):
+            self._keep(run, listened.response)
+
+    def _run_for(self, request: ModelRequest[Any], config: RunnableConfig) -> Run:
+        for tool in request.tools:
+            if isinstance(tool, BaseTool):
+                self.prefetch.admit(tool)
+        return self._run_after(request.messages) or self.prefetch.open_run(user_configurable(config))
+
+    @contextmanager
+    def _ending_on_error(self, request: ToolCallRequest) -> Iterator[None]:
+        """An error or a cancellation most likely ends the agent's run; an interrupt is a pause."""
+        try:
+            yield
+        except GraphBubbleUp:
+            raise
+        except BaseException:
+            with Guard(self.prefetch, "run end"):
+                message = _message_of(request)
+                run = self._run_after([message]) if message is not None else None
+                if run is not None:
+                    run.close()
+            raise
 
     def _keep(self, run: Run, response: ModelResponse[Any]) -> None:
         """The run goes on under its latest message, or ends with a message that calls no tool."""
@@ -135,9 +164,7 @@ class PrefetchMiddleware(AgentMiddleware[Any, Any, Any]):
             return self._runs.pop(message.id, None) if message is not None and message.id is not None else None
 
     def _run_of_call(self, request: ToolCallRequest) -> Run | None:
-        state = request.state
-        messages = state.get("messages", ()) if isinstance(state, Mapping) else getattr(state, "messages", ())
-        message = _last_ai(messages)
+        message = _message_of(request)
         with self._lock:
             return self._runs.get(message.id) if message is not None and message.id is not None else None
 
@@ -148,6 +175,7 @@ class PrefetchMiddleware(AgentMiddleware[Any, Any, Any]):
             raise MiddlewareOrderError(each.name for each in after)
         others = [tool for each in middleware if each is not self for tool in getattr(each, "tools", ())]
         names = {_name_of(tool) for tool in (*build["tools"], *others)}
+        self.prefetch.agent_has(names)
         for wanted in self.prefetch.policies:
             if wanted not in names:
                 raise UnknownToolError(wanted, names)
@@ -187,6 +215,12 @@ def _innermost(handler: Any) -> Any:
     if ".compose_two." in name:
         raise MiddlewareOrderError(["another middleware that wraps tool calls"])
     return handler
+
+
+def _message_of(request: ToolCallRequest) -> AIMessage | None:
+    """The message that makes the call."""
+    state = request.state
+    return _last_ai(state.get("messages", ()) if isinstance(state, Mapping) else getattr(state, "messages", ()))
 
 
 def _last_ai(messages: Sequence[BaseMessage]) -> AIMessage | None:

@@ -15,12 +15,10 @@ from langchain_core.tools import BaseTool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, create_react_agent, tools_condition
 
-from langgraph_prefetch import default_cues, prefetcher_of
+from langgraph_prefetch import prefetcher_of
 from langgraph_prefetch.events import Event
 from langgraph_prefetch.prefetcher import PrefetchEngine
 from langgraph_prefetch.testing.models import Call, ScriptedChatModel, Turn
-
-default_cues()  # read from files once in a process: not first in a coroutine under test
 
 DONE = Turn(text="It is done.")
 GO: Any = {"messages": [("user", "go")]}
