@@ -33,6 +33,7 @@ def prefetching_tool_node(
         options: as for ``ToolNode``; its own ``wrap_tool_call`` runs on every call, served or not.
     """
     node = ToolNode(tools, **options)
+    prefetch.agent_has(node.tools_by_name)
     for tool in node.tools_by_name.values():
         prefetch.admit(tool)
     return answering(node, AnswerSeam(prefetch))

@@ -87,6 +87,7 @@ def _admit_tools(graph: AnyGraph, prefetch: Prefetcher) -> None:
     if not found:
         raise NoToolNodeError(name for name in graph.nodes if not name.startswith("__"))
     available = {tool for _, _, node in found for tool in node.tools_by_name}
+    prefetch.agent_has(available)
     for wanted in prefetch.policies:
         if wanted not in available:
             raise UnknownToolError(wanted, available)

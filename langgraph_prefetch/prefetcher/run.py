@@ -59,7 +59,11 @@ class Run:
         with self._lock:
             self._count += 1
             number = self._count
-            context = IntentContext(question=question, earlier_queries=tuple(self._earlier))
+            context = IntentContext(
+                question=question,
+                earlier_queries=tuple(self._earlier),
+                tools=tuple(self._engine.agent_tools),
+            )
             step = Step(number, IntentReader(self._engine.intent, context), now)
             self._steps[model_call] = self._latest = step
             if len(self._steps) > MAX_OPEN_STEPS:  # calls whose end never came
