@@ -19,6 +19,7 @@ from langgraph_prefetch.evaluation.measures import Answers, FileMeasures, measur
 from langgraph_prefetch.evaluation.oracle import Oracle
 from langgraph_prefetch.evaluation.player import Player, owner_of, play_all
 from langgraph_prefetch.evaluation.settings import ReplaySettings
+from langgraph_prefetch.evaluation.streams import ENDINGS, MESSAGES
 from langgraph_prefetch.evaluation.traces import Recording
 from langgraph_prefetch.evaluation.virtual_time import run_virtually
 from langgraph_prefetch.events import EventSink
@@ -71,6 +72,9 @@ async def _replay(
         engine.subscribe(sink)
     tools = {name: _tool(name, recording, settings, oracle) for name in settings.tools}
     engine.tools.update(tools)
+    # An agent is told its tools beforehand; a recording shows them in what was called.
+    called = {step.action for episode in recording.episodes for step in episode.steps}
+    engine.agent_has((called | tools.keys()) - MESSAGES - ENDINGS)
     player = Player(engine=engine, oracle=oracle, settings=settings, tools=tools)
     everybody = crowd() if settings.inject_collisions else ()
     for number, episode in enumerate(recording.episodes, start=1):
