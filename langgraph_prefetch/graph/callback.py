@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any
 from uuid import UUID
@@ -27,7 +27,10 @@ MAX_KNOWN_IDS = 10_000
 _MIDDLEWARE_HOOKS = (".before_agent", ".before_model", ".after_model", ".after_agent")
 _TAPS = ("tap_output_aiter", "tap_output_iter")
 
-_makes_model_stream: ContextVar[bool] = ContextVar("langgraph_prefetch_makes_model_stream", default=False)
+_makes_model_stream: ContextVar[StreamListener | None] = ContextVar(
+    "langgraph_prefetch_makes_model_stream", default=None
+)
+"""The listener that makes the present model call stream. Its own affair: another one must not switch it off."""
 
 
 class StreamListener(BaseCallbackHandler):
@@ -41,6 +44,7 @@ class StreamListener(BaseCallbackHandler):
         engine: told what is heard.
         run: the run all of it belongs to; None to open one for each root run heard (the handler may then be shared).
         loop: the event loop the run is on, if it is async.
+        outer: listeners of the graphs around the one listened to; they leave what runs in it alone.
     """
 
     run_inline = True  # in order, on the thread that streams
@@ -48,23 +52,28 @@ class StreamListener(BaseCallbackHandler):
     ignore_retriever = True
 
     def __init__(
-        self, engine: PrefetchEngine, run: Run | None = None, loop: asyncio.AbstractEventLoop | None = None
+        self,
+        engine: PrefetchEngine,
+        run: Run | None = None,
+        loop: asyncio.AbstractEventLoop | None = None,
+        outer: Iterable[StreamListener] = (),
     ) -> None:
         self.engine = engine
         self._run, self._loop = run, loop
+        self._outer = tuple(outer)
         self._lock = threading.Lock()
         self._roots: OrderedDict[UUID, UUID] = OrderedDict()
         self._runs: OrderedDict[UUID, Run] = OrderedDict()
-        self._inside_tools: OrderedDict[UUID, None] = OrderedDict()
+        self._elsewhere: OrderedDict[UUID, None] = OrderedDict()
         self._models: OrderedDict[UUID, Hearing] = OrderedDict()
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         """What ``isinstance`` is told; see the class's docstring."""
-        return _Tapping if _makes_model_stream.get() else StreamListener
+        return _Tapping if _makes_model_stream.get() is self else StreamListener
 
     def __getattr__(self, name: str) -> Any:
-        if name in _TAPS and _makes_model_stream.get():
+        if name in _TAPS and _makes_model_stream.get() is self:
             return _pass_through
         raise AttributeError(name)
 
@@ -75,12 +84,21 @@ class StreamListener(BaseCallbackHandler):
         with self._lock:
             return self._runs.get(self._roots.get(run_id, run_id))
 
+    def leave_alone(self, run_id: UUID) -> None:
+        """Models in this chain are not the agent's own: a graph that is wrapped by itself hears them."""
+        with self._lock:
+            self._elsewhere[run_id] = None
+            _keep_last(self._elsewhere, MAX_KNOWN_IDS)
+
     # --- what runs inside what
 
     def on_chain_start(
         self, serialized: Any, inputs: Any, *, run_id: UUID, parent_run_id: UUID | None = None, **kwargs: Any
     ) -> None:
-        """A chain or graph begins."""
+        """A chain or graph begins; the first one heard is the graph listened to."""
+        outer, self._outer = self._outer, ()
+        for listener in outer:
+            listener.leave_alone(run_id)
         self._enter(run_id, parent_run_id, tool=False)
 
     def on_tool_start(
@@ -118,13 +136,14 @@ class StreamListener(BaseCallbackHandler):
         **kwargs: Any,
     ) -> None:
         """A chat model is called."""
-        _makes_model_stream.set(False)
+        self._stop_forcing()
         if self._is_not_the_agents(parent_run_id, metadata):
             return
         with self._guard("model start"):
             forced = self._forces(serialized, kwargs.get("invocation_params") or {})
             self._begin(run_id, parent_run_id, _question(messages), forced=forced)
-            _makes_model_stream.set(forced)
+            if forced:
+                _makes_model_stream.set(self)
 
     def on_llm_start(
         self,
@@ -164,7 +183,7 @@ class StreamListener(BaseCallbackHandler):
 
     def on_llm_end(self, response: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """A model call ended."""
-        _makes_model_stream.set(False)
+        self._stop_forcing()
         hearing = self._forget(run_id)
         if hearing is not None:
             with self._guard("model end"):
@@ -173,7 +192,7 @@ class StreamListener(BaseCallbackHandler):
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """A model call failed: what it said goes with it."""
-        _makes_model_stream.set(False)
+        self._stop_forcing()
         hearing = self._forget(run_id)
         if hearing is not None:
             with self._guard("model error"):
@@ -207,22 +226,26 @@ class StreamListener(BaseCallbackHandler):
             self.engine.leave_plain(reason)
         return reason is None
 
+    def _stop_forcing(self) -> None:
+        if _makes_model_stream.get() is self:
+            _makes_model_stream.set(None)
+
     def _is_not_the_agents(self, parent_run_id: UUID | None, metadata: Mapping[str, Any] | None) -> bool:
         node = str((metadata or {}).get("langgraph_node", ""))
-        return parent_run_id in self._inside_tools or node.endswith(_MIDDLEWARE_HOOKS)
+        return parent_run_id in self._elsewhere or node.endswith(_MIDDLEWARE_HOOKS)
 
     def _enter(self, run_id: UUID, parent_run_id: UUID | None, *, tool: bool) -> None:
         with self._lock:
-            if tool or parent_run_id in self._inside_tools:
-                self._inside_tools[run_id] = None
-                _keep_last(self._inside_tools, MAX_KNOWN_IDS)
+            if tool or parent_run_id in self._elsewhere:
+                self._elsewhere[run_id] = None
+                _keep_last(self._elsewhere, MAX_KNOWN_IDS)
             if self._run is None:
                 self._roots[run_id] = self._roots.get(parent_run_id, run_id) if parent_run_id else run_id
                 _keep_last(self._roots, MAX_KNOWN_IDS)
 
     def _leave(self, run_id: UUID) -> None:
         with self._lock:
-            self._inside_tools.pop(run_id, None)
+            self._elsewhere.pop(run_id, None)
             self._roots.pop(run_id, None)
             run = self._runs.pop(run_id, None)
         if run is not None:

@@ -20,7 +20,7 @@ from langgraph_prefetch.errors import (
     NotWrappedError,
     UnknownToolError,
 )
-from langgraph_prefetch.graph.arrival import run_in
+from langgraph_prefetch.graph.arrival import handlers_of, run_in
 from langgraph_prefetch.graph.callback import StreamListener
 from langgraph_prefetch.graph.caller import ambient_config, user_configurable
 from langgraph_prefetch.graph.front import Named, Prefetcher
@@ -186,7 +186,7 @@ class _Listening:
 
     def stream(self, input: Any, config: Any = None, **kwargs: Any) -> Iterator[Any]:  # noqa: A002 - the host's name
         with _Heard(self, config, kwargs, None) as heard:
-            yield from super().stream(input, heard, **kwargs)  # type: ignore[misc]
+            yield from super(_Listening, heard.graph).stream(input, heard.config, **kwargs)  # type: ignore[misc]
 
     async def astream(
         self,
@@ -195,7 +195,8 @@ class _Listening:
         **kwargs: Any,
     ) -> AsyncIterator[Any]:
         with _Heard(self, config, kwargs, asyncio.get_running_loop()) as heard:
-            async with aclosing(super().astream(input, heard, **kwargs)) as parts:  # type: ignore[misc]
+            stream = super(_Listening, heard.graph).astream(input, heard.config, **kwargs)  # type: ignore[misc]
+            async with aclosing(stream) as parts:
                 async for part in parts:
                     yield part
 
@@ -227,40 +228,45 @@ def _with_class(cls: type[AnyGraph], attributes: Mapping[str, Any]) -> AnyGraph:
 class _Heard:
     """One invocation of a wrapped graph: opens a run, puts the listener among the call's handlers, closes the run."""
 
-    __slots__ = ("_config", "_graph", "_loop", "_muted", "_run")
+    __slots__ = ("_loop", "_muted", "_run", "config", "graph")
 
     def __init__(
         self, graph: Any, config: Any, kwargs: Mapping[str, Any], loop: asyncio.AbstractEventLoop | None
     ) -> None:
-        self._graph, self._config, self._loop = graph, config, loop
+        self.graph, self.config, self._loop = graph, config, loop
         self._muted = bool(kwargs.get("interrupt_before") or kwargs.get("interrupt_after"))
         self._run: Run | None = None
 
-    def __enter__(self) -> Any:
-        prefetch: Prefetcher = self._graph.prefetch
-        if self._muted or not prefetch.enabled:
-            return self._config
-        in_force = [ambient_config(), self._graph.config, self._config]
-        with Guard(prefetch, "run start"):
-            configurable = {name: value for config in in_force for name, value in user_configurable(config).items()}
-            self._run = prefetch.open_run(configurable)
-            listener = StreamListener(prefetch, self._run, self._loop)
-            set_before = [config["callbacks"] for config in in_force if config and config.get("callbacks") is not None]
-            callbacks = with_listener(set_before[-1] if set_before else None, listener)
-            return {**(self._config or {}), "callbacks": callbacks}
-        return self._config
+    def __enter__(self) -> _Heard:
+        prefetch: Prefetcher = self.graph.prefetch
+        if not self._muted and prefetch.enabled:
+            with Guard(prefetch, "run start"):
+                self._listen(prefetch)
+        return self
+
+    def _listen(self, prefetch: Prefetcher) -> None:
+        in_force = [ambient_config(), self.graph.config, self.config]
+        configurable = {name: value for config in in_force for name, value in user_configurable(config).items()}
+        self._run = prefetch.open_run(configurable)
+        set_before = [config for config in in_force if config and config.get("callbacks") is not None]
+        heard_by = [each for config in set_before for each in handlers_of(config["callbacks"])]
+        outer = [each for each in heard_by if isinstance(each, StreamListener)]
+        listener = StreamListener(prefetch, self._run, self._loop, outer)
+        callbacks = with_listener(set_before[-1]["callbacks"] if set_before else None, listener)
+        if set_before and set_before[-1] is self.graph.config:
+            # The host adds a graph's own handlers to the call's, and would call those twice that stand in both.
+            self.graph = copy.copy(self.graph)
+            self.graph.config = {**self.graph.config, "callbacks": None}
+        self.config = {**(self.config or {}), "callbacks": callbacks}
 
     def __exit__(self, *_: object) -> None:
         if self._run is not None:
-            with Guard(self._graph.prefetch, "run end"):
+            with Guard(self.graph.prefetch, "run end"):
                 self._run.close()
 
 
 def with_listener(callbacks: Any, listener: StreamListener) -> Any:
-    """``callbacks`` (None, a list or a manager, left as it is) with ``listener`` last, in place of any outer one.
-
-    An outer wrapped graph's listener is taken out: the innermost wrapped graph answers for its own models.
-    """
+    """``callbacks`` (None, a list or a manager, left as it is) with ``listener`` last, in place of any outer one."""
     if callbacks is None or isinstance(callbacks, list):
         return [*(each for each in callbacks or () if not isinstance(each, StreamListener)), listener]
     manager = callbacks.copy()
