@@ -80,25 +80,57 @@ def _sorted(values: Sequence[Any]) -> list[Any]:
     return sorted(values, key=repr)
 
 
+def assert_same(
+    bare: Callable[[World], Graph],
+    wrapped: Callable[[World], Graph],
+    style: Style,
+    world: Callable[[], World] = World,
+    *,
+    left_to_chance: bool = False,
+    backend: bool = True,
+) -> Graph:
+    """Assert that two graphs show the same in one style; the second one.
+
+    Args:
+        bare: makes the graph to compare with.
+        wrapped: makes the graph that prefetches.
+        style: how both are called.
+        world: makes what each stands on.
+        left_to_chance: the graph does things at the same time, so that only what is shown counts, not in which order.
+        backend: the backend must have been asked the same.
+    """
+    bare_world, wrapped_world = world(), world()
+    expected = observe(bare(bare_world), bare_world, style, left_to_chance=left_to_chance)
+    graph = wrapped(wrapped_world)
+    shown = observe(graph, wrapped_world, style, left_to_chance=left_to_chance)
+    compared = ["parts", "events", "hooks"]
+    if backend and not style.breaks_off:  # whether the search under way had begun by then is left to chance
+        compared.append("searches")
+    for each in compared:
+        found = differences(getattr(shown, each), getattr(expected, each), each)
+        assert not found, "\n".join(["wrapped and bare differ:", *found[:20]])
+    return graph
+
+
 def compare(
     build: Callable[[World], Graph],
     style: Style,
     world: Callable[[], World] = World,
     *,
     left_to_chance: bool = False,
-    wrap: Callable[[Graph], Graph] = prefetched,
+    backend: bool = True,
+    **options: Any,
 ) -> Report:
-    """Assert that a graph shows the same bare and wrapped; the wrapped one's report."""
-    bare_world, wrapped_world = world(), world()
-    bare = observe(build(bare_world), bare_world, style, left_to_chance=left_to_chance)
-    wrapped_graph = wrap(build(wrapped_world))
-    wrapped = observe(wrapped_graph, wrapped_world, style, left_to_chance=left_to_chance)
-    if style.breaks_off:  # whether the search under way had begun by then is left to chance
-        wrapped.searches = bare.searches = []
-    for shown in ("parts", "events", "hooks", "searches"):
-        found = differences(getattr(wrapped, shown), getattr(bare, shown), shown)
-        assert not found, "\n".join(["wrapped and bare differ:", *found[:20]])
-    report = prefetch_of(wrapped_graph).report()
+    """:func:`assert_same` for a graph and the same graph wrapped as a whole; the report."""
+    graph = assert_same(
+        build,
+        lambda made: prefetched(build(made), **options),
+        style,
+        world,
+        left_to_chance=left_to_chance,
+        backend=backend,
+    )
+    report = prefetch_of(graph).report()
     assert report.troubles == 0
     assert report.unsettled == 0
     return report

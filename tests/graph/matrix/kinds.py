@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda, RunnablePassthrough
 from langchain_core.tools import BaseTool, tool
 from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, MessagesState, StateGraph
@@ -186,6 +186,44 @@ def drawn(world: World) -> Graph:
     return graph.compile(**world.options)
 
 
+class Polish(Runnable[Any, Any]):
+    """A user's own runnable, which can stream; it writes down how it was called."""
+
+    def __init__(self, calls: list[str]) -> None:
+        self.calls = calls
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
+        self.calls.append("invoke")
+        return {"messages": []}
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002
+        self.calls.append("ainvoke")
+        return {"messages": []}
+
+    def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:  # noqa: A002
+        self.calls.append("stream")
+        yield from ({"messages": []}, {"messages": []})
+
+    async def astream(
+        self,
+        input: Any,  # noqa: A002
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[Any]:
+        self.calls.append("astream")
+        yield {"messages": []}
+        yield {"messages": []}
+
+
+def chain(world: World) -> Graph:
+    """A hand-written graph with a runnable of the user's that streams of its own accord."""
+    graph = _drawn(world)
+    graph.add_node("polish", Polish(world.calls) | RunnablePassthrough())
+    graph.add_edge("tools", "polish")
+    graph.add_edge("polish", "model")
+    return graph.compile(**world.options)
+
+
 def model_per_call(world: World) -> Graph:
     """``create_react_agent`` whose model is chosen for each call."""
     chosen = world.model().bind_tools(world.tools)
@@ -295,6 +333,7 @@ KINDS: dict[str, Callable[[World], Graph]] = {
     "react_v1": _react("v1"),
     "react_v2": _react("v2"),
     "drawn": drawn,
+    "chain": chain,
     "model_per_call": model_per_call,
     "model_by_middleware": model_by_middleware,
     "structured": structured,
