@@ -45,12 +45,20 @@ class StepStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepEnded:
-    """A model call ended; ``pieces`` is how many pieces of its stream were heard (0: it did not stream)."""
+    """A model call ended.
+
+    Attributes:
+        pieces: how many pieces of its stream were heard (0: it did not stream).
+        slices: how many pieces of text and reasoning were heard in each of equal slices of its time.
+        call_at: when the first piece of a tool call was heard, in clock seconds.
+    """
 
     run_id: str
     step: int
     at: float
     pieces: int
+    slices: tuple[int, ...] = ()
+    call_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

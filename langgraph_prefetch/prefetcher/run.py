@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from langgraph_prefetch.errors import UnkeyableError
-from langgraph_prefetch.events import RunEnded, StepEnded, StepStarted
+from langgraph_prefetch.events import RunEnded, StepStarted
 from langgraph_prefetch.intent.reader import IntentContext, IntentReader
 from langgraph_prefetch.keys import encode_arguments
 from langgraph_prefetch.ports import Caller, SearchTool
@@ -91,7 +91,7 @@ class Run:
             return
         if step.heard and (signals := step.reader.finish()):
             self._act(step, signals, caller)
-        self._session.events(StepEnded(run_id=self.id, step=step.number, at=self._session.now, pieces=step.heard))
+        self._session.events(step.ended(self.id, self._session.now))
 
     def drop_step(self, model_call: Hashable) -> None:
         """The model call failed: forget what it said."""
@@ -99,7 +99,7 @@ class Run:
             step = self._steps.pop(model_call, None)
             self._heard += step.heard if step is not None else 0
         if step is not None:
-            self._session.events(StepEnded(run_id=self.id, step=step.number, at=self._session.now, pieces=step.heard))
+            self._session.events(step.ended(self.id, self._session.now))
 
     @property
     def engine(self) -> PrefetchEngine:

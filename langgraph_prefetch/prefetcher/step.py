@@ -6,11 +6,13 @@ import bisect
 import itertools
 from collections import deque
 
+from langgraph_prefetch.events import StepEnded
 from langgraph_prefetch.intent.reader import IntentReader
 from langgraph_prefetch.keys import Encoded
 from langgraph_prefetch.values import Delta, ToolCallDelta
 
 MAX_PIECES = 20_000
+SLICES = 24
 
 
 class Step:
@@ -22,11 +24,23 @@ class Step:
         began_at: clock seconds.
     """
 
-    __slots__ = ("_pieces", "_sealed", "_times", "began_at", "guesses", "heard", "number", "reader", "sealed")
+    __slots__ = (
+        "_call_at",
+        "_pieces",
+        "_sealed",
+        "_times",
+        "began_at",
+        "guesses",
+        "heard",
+        "number",
+        "reader",
+        "sealed",
+    )
 
     def __init__(self, number: int, reader: IntentReader, began_at: float) -> None:
         self.number, self.reader, self.began_at = number, reader, began_at
         self.heard = self.guesses = self.sealed = 0
+        self._call_at: float | None = None
         self._pieces: deque[str] = deque(maxlen=MAX_PIECES)
         self._times: deque[float] = deque(maxlen=MAX_PIECES)
         self._sealed: dict[tuple[str, Encoded], float] = {}
@@ -37,6 +51,14 @@ class Step:
         if not isinstance(delta, ToolCallDelta):
             self._pieces.append(delta.text)
             self._times.append(at)
+        elif self._call_at is None:
+            self._call_at = at
+
+    def ended(self, run_id: str, at: float) -> StepEnded:
+        """What is told of it at its end."""
+        return StepEnded(
+            run_id=run_id, step=self.number, at=at, pieces=self.heard, slices=self._slices(at), call_at=self._call_at
+        )
 
     def note_sealed(self, tool: str, arguments: Encoded, at: float) -> None:
         """The call's arguments closed at ``at``."""
@@ -56,3 +78,10 @@ class Step:
             return None
         ends = list(itertools.accumulate(map(len, pieces)))
         return times[bisect.bisect_left(ends, start + len(query))]
+
+    def _slices(self, ended_at: float) -> tuple[int, ...]:
+        times, seconds = list(self._times), ended_at - self.began_at
+        if not times or seconds <= 0:
+            return ()
+        inner = (bisect.bisect_left(times, self.began_at + seconds * part / SLICES) for part in range(1, SLICES))
+        return tuple(end - start for start, end in itertools.pairwise((0, *inner, len(times))))
