@@ -145,3 +145,9 @@ def test_every_page_is_in_the_contents() -> None:
     listed = {(DOCS / link.partition("#")[0]).resolve() for link in links(DOCS / "index.md")}
     pages = {page for page in DOCS.rglob("*.md") if page.parent.name != "decisions" and page.name != "index.md"}
     assert pages - listed == set()
+
+
+def test_every_example_is_in_the_contents() -> None:
+    """The table of contents leads to every example."""
+    listed = {(DOCS / link).resolve().name for link in links(DOCS / "index.md") if link.endswith(".py")}
+    assert listed == {example.name for example in DOCS.parent.glob("examples/*.py")}
