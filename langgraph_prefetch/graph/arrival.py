@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from contextlib import ExitStack
 from typing import Any
 
@@ -28,9 +28,10 @@ class Arrival:
         arguments: as the model wrote them.
         call_id: the model's id of the call.
         caller: whose configuration the tool would read.
+        batch: names the calls that run at the same time as this one; None if it runs alone.
     """
 
-    __slots__ = ("_call", "_engine", "_is_search", "_name", "_run")
+    __slots__ = ("_batch", "_call", "_engine", "_is_search", "_name", "_run")
 
     def __init__(
         self,
@@ -41,8 +42,10 @@ class Arrival:
         arguments: Mapping[str, Any],
         call_id: str | None,
         caller: Caller,
+        batch: Hashable | None = None,
     ) -> None:
         self._engine, self._run, self._name = engine, run, name
+        self._batch = batch
         self._call: SearchCall | None = None
         self._is_search = tool is not None
         if run is None:
@@ -51,7 +54,7 @@ class Arrival:
             self._void()
             return
         with Guard(engine, "arrival"):
-            self._call = run.call(tool, arguments, call_id, caller)
+            self._call = run.call(tool, arguments, call_id, caller, batch)
 
     def answer(self) -> Output | None:
         """What was prefetched; None: run the tool, inside :meth:`running`. Blocks while it is under way."""
@@ -96,7 +99,7 @@ class Arrival:
     def _void(self) -> None:
         if self._run is not None and not self._is_search:
             with Guard(self._engine, "other tool"):
-                self._run.other_tool(self._name)
+                self._run.other_tool(self._name, self._batch)
 
 
 class Running:

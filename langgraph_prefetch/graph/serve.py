@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from typing import Any
 
 from langchain_core.messages import ToolMessage
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
@@ -64,10 +65,20 @@ class AnswerSeam:
         if isinstance(tool, LangChainTool) and not tool.stands_for(request.tool):
             tool = None
         caller = GraphCaller(runtime.config, own_context=runtime.context) if runtime is not None else GraphCaller({})
-        return Arrival(self.engine, self._run_of_call(request), call["name"], tool, call["args"], call["id"], caller)
+        run, batch = self._run_of_call(request), _batch(caller.config)
+        return Arrival(self.engine, run, call["name"], tool, call["args"], call["id"], caller, batch)
 
     def _run_by_callbacks(self, request: ToolCallRequest) -> Run | None:
         return run_in(self.engine, request.runtime.config.get("callbacks")) if request.runtime is not None else None
+
+
+def _batch(config: RunnableConfig) -> Hashable | None:
+    """Names the step of the graph in which a tool runs: the calls of one step run side by side, unless one by one."""
+    metadata = config.get("metadata") or {}
+    step = metadata.get("langgraph_step")
+    if step is None or config.get("max_concurrency") == 1:
+        return None
+    return (str(metadata.get("langgraph_checkpoint_ns", "")).rpartition("|")[0], step)
 
 
 def _ran(arrival: Arrival, request: ToolCallRequest, result: Any) -> None:

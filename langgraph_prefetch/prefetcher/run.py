@@ -51,10 +51,12 @@ class Run:
         self._launching = threading.RLock()
         self._earlier: OrderedDict[str, None] = OrderedDict()
         self._answered: dict[Hashable, Output] = {}
-        self._closed = False
+        self._touched: dict[Hashable, str] = {}
+        self._interrupted = self._closed = False
 
     def begin_step(self, model_call: Hashable, question: str = "") -> Step:
         """A model call begins; ``question`` is the user's latest text."""
+        self._void_touched()
         now = self._session.now
         with self._lock:
             self._count += 1
@@ -112,9 +114,18 @@ class Run:
         return self._latest is not None and self._latest.heard > 0
 
     def call(
-        self, tool: SearchTool, arguments: Mapping[str, Any], call_id: str | None, caller: Caller
+        self,
+        tool: SearchTool,
+        arguments: Mapping[str, Any],
+        call_id: str | None,
+        caller: Caller,
+        batch: Hashable | None = None,
     ) -> SearchCall | None:
-        """A real call of a named tool arrived; None if its arguments cannot be keyed (then simply run it)."""
+        """A real call of a named tool arrived; None if its arguments cannot be keyed (then simply run it).
+
+        ``batch`` names the calls that run at the same time as this one; None if it runs alone.
+        """
+        self._void_touched(but=batch)
         try:
             key = self._session.key(tool, arguments, caller)
         except (UnkeyableError, RecursionError):
@@ -132,20 +143,41 @@ class Run:
         number = step.number if step is not None else 0
         return SearchCall(self._session, tool, key, arguments, call_id, number, now if readable is None else readable)
 
-    def other_tool(self, name: str) -> None:
-        """Another tool starts or ends: what was read before may no longer be what a search would return."""
-        self._session.void(f"tool {name} ran")
+    def other_tool(self, name: str, batch: Hashable | None = None) -> None:
+        """Another tool starts or ends: what was read before may no longer be what a search would return.
+
+        But for a search of the same ``batch``: those run side by side, and either may be the first to read or write.
+        Results that other runs may be given are void at once.
+        """
+        if batch is None or self._session.own is None:
+            self._session.void(f"tool {name} ran")
+        else:
+            with self._lock:
+                self._touched[batch] = name
+
+    def _void_touched(self, but: Hashable | None = None) -> None:
+        if not self._touched:
+            return
+        with self._lock:
+            names = [name for batch, name in self._touched.items() if batch != but]
+            self._touched = {batch: name for batch, name in self._touched.items() if batch == but}
+        if names:
+            self._session.void(f"tool {names[0]} ran")
 
     def answered(self, call: SearchCall, output: Output) -> None:
         """Remember a call's answer until its tool node ends, in case the node is interrupted and runs again."""
-        if call.resumable_key is not None and (kept := snapshot(output)) is not None:
-            self._answered[call.resumable_key] = kept
+        if call.resumable_key is None or (kept := snapshot(output)) is None:
+            return
+        if self._interrupted:  # by a sibling, which did not wait for this call
+            self._session.shared.resumable.keep(call.resumable_key, kept)
+        self._answered[call.resumable_key] = kept
 
     def node_ended(self, *, interrupted: bool) -> None:
         """A tool node ended; if it was interrupted, the same call ids will come again on resume."""
         answered, self._answered = self._answered, {}
         if not interrupted:
             return
+        self._interrupted = True
         for key, output in answered.items():
             self._session.shared.resumable.keep(key, output)
 
