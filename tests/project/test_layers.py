@@ -46,6 +46,7 @@ def test_the_package_keeps_its_own_map() -> None:
         ("observe/otel.py", "from langgraph_prefetch.intent import cues", "observe may not import intent"),
         ("evaluation/replay.py", "import langgraph_prefetch.serving", "evaluation may not import serving"),
         ("cli/demo.py", "from langgraph_prefetch.testing import models", "cli may not import testing"),
+        ("testing/models.py", "from langgraph_prefetch.demo import agent", "testing may not import demo"),
         ("__init__.py", "from langgraph_prefetch.testing import models", "__init__ may not import testing"),
         ("speculation/cache.py", "import langgraph.errors", "only graph may import langgraph.errors"),
         ("cli.py", "from langchain.agents import create_agent", "only graph may import langchain.agents.create_agent"),
@@ -84,6 +85,7 @@ def test_an_import_for_types_or_made_late_counts(build: Build, text: str) -> Non
         ("aws/sqs.py", "from langgraph_prefetch.ports import Queue\nfrom langgraph_prefetch.aws import names"),
         ("events.py", "from langgraph_prefetch.keys import SearchKey"),
         ("testing/suites.py", "from langgraph_prefetch.graph import wrap"),
+        ("demo/agent.py", "from langchain.agents import create_agent\nfrom langgraph_prefetch.testing import models"),
     ],
 )
 def test_imports_down_the_map_pass(build: Build, file: str, text: str) -> None:
