@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from langgraph_prefetch.errors import UnkeyableError
@@ -56,6 +56,14 @@ class SearchKey:
     arguments: Encoded
     caller: Encoded
     scope: Scope
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Asked for a dozen times in the life of a speculation, and as deep as the arguments and the caller are.
+        object.__setattr__(self, "_hash", hash((self.tool, self.arguments, self.caller, self.scope)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 def encode_arguments(value: Any) -> Encoded:

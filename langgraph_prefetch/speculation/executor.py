@@ -84,6 +84,9 @@ class Executor:
     @contextmanager
     def real_call(self, lane: Hashable, policy: ToolPolicy) -> Iterator[None]:
         """Count a real call of the tool while the block runs; speculation makes room for it."""
+        if not lanes.is_limited(policy):
+            yield
+            return
         with self._lock:
             self._lanes[lane] = lanes.real_call_started(self._lane(lane, policy))
         try:
@@ -166,10 +169,13 @@ class Executor:
 
     def _takes(self, job: _Job) -> bool:
         """Give the job a place if there is one. The lock is held."""
-        lane = self._lane(job.lane, job.policy)
-        if self._running >= self._limits.max_running or not lanes.may_speculate(lane, job.policy):
+        if self._running >= self._limits.max_running:
             return False
-        self._lanes[job.lane] = lanes.speculation_started(lane)
+        if lanes.is_limited(job.policy):
+            lane = self._lane(job.lane, job.policy)
+            if not lanes.may_speculate(lane, job.policy):
+                return False
+            self._lanes[job.lane] = lanes.speculation_started(lane)
         self._running += 1
         self._jobs.add(job)
         job.flight.start()
@@ -246,7 +252,8 @@ class Executor:
                 return
             self._jobs.discard(job)
             self._running -= 1
-            self._put(job.lane, lanes.speculation_ended(self._lane(job.lane, job.policy)), job.policy)
+            if lanes.is_limited(job.policy):
+                self._put(job.lane, lanes.speculation_ended(self._lane(job.lane, job.policy)), job.policy)
             waiting = bool(self._queue) and not self._closed
         if waiting:
             self._on_host(self._pump)

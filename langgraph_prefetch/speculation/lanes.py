@@ -36,6 +36,11 @@ def refilled(lane: Lane, policy: ToolPolicy, now: float) -> Lane:
     return replace(lane, tokens=min(full, lane.tokens + (now - lane.as_of) * policy.max_per_second), as_of=now)
 
 
+def is_limited(policy: ToolPolicy) -> bool:
+    """False for a tool that states no limit: then its traffic need not be counted."""
+    return policy.max_concurrency is not None or policy.max_per_second is not None
+
+
 def may_speculate(lane: Lane, policy: ToolPolicy) -> bool:
     """True if one more speculation leaves real calls the places and the share of the rate reserved for them.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import queue
 import threading
 from collections.abc import Callable
 from typing import Protocol
@@ -34,36 +35,39 @@ _kept_open: list[asyncio.AbstractEventLoop] = []
 
 
 class BackgroundLoop:
-    """An event loop on a daemon thread of its own, started at first use."""
+    """An event loop on a daemon thread of its own, started at first use.
+
+    A second daemon thread hands callbacks over to it. Waking a loop is a system call, and a thread that makes one lets
+    go of the interpreter: whoever speculates would stand still until the loop has done its part. Putting a callback
+    into a queue costs it a microsecond instead.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._inbox: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:
         """The loop, started if it was not."""
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=self._loop.run_forever, name="langgraph-prefetch-loop", daemon=True
-                )
-                self._thread.start()
-            return self._loop
+        return self._loop or self._start()
 
     def call(self, callback: Callable[[], None]) -> None:
         """Run ``callback`` on the loop soon."""
-        self.loop.call_soon_threadsafe(callback)
+        if self._loop is None:
+            self._start()
+        self._inbox.put(callback)
 
     def close(self) -> None:
-        """Stop the loop and its thread; waits half a second at most."""
+        """Stop the loop and its threads; waits half a second at most."""
         with self._lock:
-            loop, thread, self._loop, self._thread = self._loop, self._thread, None, None
+            loop, thread, inbox = self._loop, self._thread, self._inbox
+            self._loop, self._thread, self._inbox = None, None, queue.SimpleQueue()
         if loop is None or thread is None:
             return
-        loop.call_soon_threadsafe(_start_drain, loop)
+        inbox.put(lambda: _start_drain(loop))
+        inbox.put(None)
         if thread is not threading.current_thread():
             thread.join(0.5)
         if thread.is_alive():
@@ -76,7 +80,26 @@ class BackgroundLoop:
         self._lock = threading.Lock()
         if self._loop is not None:
             _kept_open.append(self._loop)  # its selector is shared with the parent
-        self._loop, self._thread = None, None
+        self._loop, self._thread, self._inbox = None, None, queue.SimpleQueue()
+
+    def _start(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=loop.run_forever, name="langgraph-prefetch-loop", daemon=True)
+                self._thread.start()
+                hand_over = (loop, self._inbox)
+                threading.Thread(target=_hand_over, args=hand_over, name="langgraph-prefetch-post", daemon=True).start()
+                self._loop = loop
+            return self._loop
+
+
+def _hand_over(loop: asyncio.AbstractEventLoop, inbox: queue.SimpleQueue[Callable[[], None] | None]) -> None:
+    while (callback := inbox.get()) is not None:
+        try:
+            loop.call_soon_threadsafe(callback)
+        except RuntimeError:  # closed
+            return
 
 
 _draining: set[asyncio.Task[None]] = set()

@@ -240,7 +240,7 @@ def test_idle_lanes_are_forgotten(make: Callable[..., Kit]) -> None:
     """Tools made anew for each request leave nothing behind."""
     kit = make()
     for number in range(50):
-        policy = ToolPolicy(name=f"search-{number}")
+        policy = ToolPolicy(name=f"search-{number}", max_concurrency=4)
         kit.start(blocking(lambda: FOUND), policy).wait(10)
         with kit.executor.real_call(policy.name, policy):
             pass
