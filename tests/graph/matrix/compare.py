@@ -40,13 +40,16 @@ def question() -> dict[str, Any]:
     return {"messages": [HumanMessage(QUESTION, id="question")]}
 
 
-def observe(graph: Graph, world: World, style: Style, *, left_to_chance: bool = False, state: Any = None) -> Observed:
-    """Run ``graph`` in ``style``."""
+def observe(
+    graph: Graph, world: World, style: Style, *, left_to_chance: bool = False, everything: bool = False
+) -> Observed:
+    """Run ``graph`` in ``style``. See :func:`assert_same`."""
     recorder = Recorder()
     config = RunnableConfig(callbacks=[recorder], configurable={"user": "ada", "thread_id": "1"}, tags=["mine"])
     before = len(world.search)
-    parts = style.parts(graph, question() if state is None else state, config)
-    events = [event for event in recorder.events if style.streams_anyway or event[0] not in FORCED_ONLY]
+    parts = style.parts(graph, question(), config)
+    left_out = () if everything or style.streams_anyway else FORCED_ONLY
+    events = [event for event in recorder.events if event[0] not in left_out]
     normal = Normaliser(ordered=not left_to_chance)
     shown = [normal(part) for part in parts], [normal(event) for event in events]
     searches = world.search.queries[before:]
@@ -88,6 +91,7 @@ def assert_same(
     *,
     left_to_chance: bool = False,
     backend: bool = True,
+    everything: bool = False,
 ) -> Graph:
     """Assert that two graphs show the same in one style; the second one.
 
@@ -98,11 +102,12 @@ def assert_same(
         world: makes what each stands on.
         left_to_chance: the graph does things at the same time, so that only what is shown counts, not in which order.
         backend: the backend must have been asked the same.
+        everything: nothing is forced to stream, so that the user's handler must hear the same of the model too.
     """
     bare_world, wrapped_world = world(), world()
-    expected = observe(bare(bare_world), bare_world, style, left_to_chance=left_to_chance)
+    expected = observe(bare(bare_world), bare_world, style, left_to_chance=left_to_chance, everything=everything)
     graph = wrapped(wrapped_world)
-    shown = observe(graph, wrapped_world, style, left_to_chance=left_to_chance)
+    shown = observe(graph, wrapped_world, style, left_to_chance=left_to_chance, everything=everything)
     compared = ["parts", "events", "hooks"]
     if backend and not style.breaks_off:  # whether the search under way had begun by then is left to chance
         compared.append("searches")
@@ -119,6 +124,7 @@ def compare(
     *,
     left_to_chance: bool = False,
     backend: bool = True,
+    everything: bool = False,
     **options: Any,
 ) -> Report:
     """:func:`assert_same` for a graph and the same graph wrapped as a whole; the report."""
@@ -129,6 +135,7 @@ def compare(
         world,
         left_to_chance=left_to_chance,
         backend=backend,
+        everything=everything,
     )
     report = prefetch_of(graph).report()
     assert report.troubles == 0

@@ -122,16 +122,19 @@ async def _astream_events_v3(graph: Graph, state: Any, config: RunnableConfig) -
 
 
 EVERYTHING: Any = ["values", "updates", "custom", "tools", "tasks", "checkpoints", "messages"]
+TELLING = ("messages", "tools")
+"""Stream modes for which the host listens to models itself, which makes them stream."""
+
 SINGLE: Any = ["values", "updates", "messages", "custom", "tools", "debug", "checkpoints", "tasks"]
 
 SYNC = [
     Style("invoke", _invoke),
     Style("invoke-v2", _invoke_v2),
     Style("batch", _batch),
-    *(Style(f"stream-{mode}", _stream(stream_mode=mode), mode == "messages") for mode in SINGLE),
+    *(Style(f"stream-{mode}", _stream(stream_mode=mode), mode in TELLING) for mode in SINGLE),
     Style("stream-everything", _stream(stream_mode=EVERYTHING, subgraphs=True), streams_anyway=True),
     Style("stream-v2", _stream(stream_mode=EVERYTHING, subgraphs=True, version="v2"), streams_anyway=True),
-    Style("stream-plain", _stream(stream_mode=["updates", "tools", "values"], subgraphs=True)),
+    Style("stream-plain", _stream(stream_mode=["updates", "values", "tasks"], subgraphs=True)),
     Style("stream_events-v3", _stream_events_v3, streams_anyway=True),
     Style("broken-off", _broken_off, streams_anyway=True, breaks_off=True),
 ]
@@ -139,10 +142,10 @@ ASYNC = [
     Style("ainvoke", _ainvoke),
     Style("ainvoke-v2", _ainvoke_v2),
     Style("abatch", _abatch),
-    *(Style(f"astream-{mode}", _astream(stream_mode=mode), mode == "messages") for mode in SINGLE),
+    *(Style(f"astream-{mode}", _astream(stream_mode=mode), mode in TELLING) for mode in SINGLE),
     Style("astream-everything", _astream(stream_mode=EVERYTHING, subgraphs=True), streams_anyway=True),
     Style("astream-v2", _astream(stream_mode=EVERYTHING, subgraphs=True, version="v2"), streams_anyway=True),
-    Style("astream-plain", _astream(stream_mode=["updates", "tools", "values"], subgraphs=True)),
+    Style("astream-plain", _astream(stream_mode=["updates", "values", "tasks"], subgraphs=True)),
     Style("astream_events-v1", _astream_events("v1"), streams_anyway=True),
     Style("astream_events-v2", _astream_events("v2"), streams_anyway=True),
     Style("astream_events-v3", _astream_events_v3, streams_anyway=True),
