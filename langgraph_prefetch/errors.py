@@ -82,14 +82,12 @@ class NotWrappedError(ConfigurationError):
 
 
 class UnknownToolError(ConfigurationError):
-    """A named tool is not in the graph."""
+    """A named tool is not in the graph, or a tool was handed to a prefetcher that names others."""
 
-    def __init__(self, name: str, available: Iterable[str]) -> None:
+    def __init__(self, name: str, available: Iterable[str], where: str = "in the graph. Its tools") -> None:
         self.name, self.available = name, tuple(sorted(available))
         listed = ", ".join(self.available) or "none"
-        super().__init__(
-            f"no tool named {name!r} in the graph. Its tools: {listed}.{_did_you_mean(name, self.available)}"
-        )
+        super().__init__(f"no tool named {name!r} {where}: {listed}.{_did_you_mean(name, self.available)}")
 
 
 class UnknownOptionError(ConfigurationError):

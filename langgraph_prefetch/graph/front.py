@@ -106,7 +106,10 @@ class Prefetcher(PrefetchEngine):
 
         Raises:
             UnknownToolError: a name that was not named; without ``name``, if there is not exactly one.
+            ConfigurationError: something that is no LangChain retriever.
         """
+        if not isinstance(retriever, BaseRetriever):
+            raise ConfigurationError(f"retriever() takes a LangChain retriever, not {retriever!r}")
         if name is None:
             name = next(iter(self.policies)) if len(self.policies) == 1 else retriever.get_name()
         policy = self._policy_of(name)
@@ -121,7 +124,7 @@ class Prefetcher(PrefetchEngine):
 
     def _policy_of(self, name: str) -> ToolPolicy:
         if name not in self.policies:
-            raise UnknownToolError(name, self.policies)
+            raise UnknownToolError(name, self.policies, "among those that this prefetcher names")
         return self.policies[name]
 
     def _search_tool(self, tool: BaseTool, policy: ToolPolicy, *, raw: bool = False) -> LangChainTool:

@@ -11,6 +11,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import BaseTool
 from langgraph.prebuilt import ToolNode
 
+from langgraph_prefetch.errors import UnknownToolError
 from langgraph_prefetch.graph.by_hand import run_here
 from langgraph_prefetch.graph.caller import GraphCaller
 from langgraph_prefetch.graph.front import Prefetcher
@@ -31,8 +32,13 @@ def prefetching_tool_node(
         tools: as for ``ToolNode``; those that ``prefetch`` names may run early.
         prefetch: answers.
         options: as for ``ToolNode``; its own ``wrap_tool_call`` runs on every call, served or not.
+
+    Raises:
+        UnknownToolError: ``prefetch`` names none of the tools.
     """
     node = ToolNode(tools, **options)
+    if not prefetch.policies.keys() & node.tools_by_name.keys():
+        raise UnknownToolError(next(iter(prefetch.policies)), node.tools_by_name, "in the node. Its tools")
     prefetch.agent_has(node.tools_by_name)
     for tool in node.tools_by_name.values():
         prefetch.admit(tool)
