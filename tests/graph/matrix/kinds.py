@@ -5,21 +5,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from langchain.agents import create_agent
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda, RunnablePassthrough
 from langchain_core.tools import BaseTool, tool
 from langgraph.config import get_stream_writer
 from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.graph.message import add_messages
 from langgraph.prebuilt import ToolNode, create_react_agent, tools_condition
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.pregel import Pregel
-from langgraph.types import Command, Send
+from langgraph.types import Command, RetryPolicy, Send
 from pydantic import BaseModel
 
 from langgraph_prefetch.testing.models import ScriptedChatModel, UnstreamedScriptedChatModel
@@ -77,6 +78,9 @@ class World:
 
     node_options: dict[str, Any] = field(default_factory=dict)
     """For a drawn graph's tool node."""
+
+    retry: RetryPolicy | None = None
+    """For a drawn graph's nodes."""
 
     calls: list[str] = field(default_factory=list)
     """What the user's own hooks saw."""
@@ -160,28 +164,46 @@ def _react(version: Literal["v1", "v2"]) -> Callable[[World], Graph]:
     return build
 
 
-def _drawn(world: World) -> StateGraph[Any, Any, Any, Any]:
+class ModelState(BaseModel):
+    """A state that is a pydantic model."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
+
+
+@dataclass
+class DataState:
+    """A state that is a dataclass."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
+
+
+def _messages(state: Any) -> list[AnyMessage]:
+    found: list[AnyMessage] = state["messages"] if isinstance(state, dict) else state.messages
+    return found
+
+
+def _drawn(world: World, schema: Any = MessagesState) -> StateGraph[Any, Any, Any, Any]:
     bound = world.model().bind_tools(world.tools)
 
-    def call(state: MessagesState) -> dict[str, Any]:
-        get_stream_writer()({"asks": len(state["messages"])})
-        return {"messages": [bound.invoke(state["messages"])]}
+    def call(state: Any) -> dict[str, Any]:
+        get_stream_writer()({"asks": len(_messages(state))})
+        return {"messages": [bound.invoke(_messages(state))]}
 
-    async def acall(state: MessagesState) -> dict[str, Any]:
-        get_stream_writer()({"asks": len(state["messages"])})
-        return {"messages": [await bound.ainvoke(state["messages"])]}
+    async def acall(state: Any) -> dict[str, Any]:
+        get_stream_writer()({"asks": len(_messages(state))})
+        return {"messages": [await bound.ainvoke(_messages(state))]}
 
-    graph = StateGraph(MessagesState)
-    graph.add_node("model", RunnableLambda(call, acall, name="model"))
-    graph.add_node("tools", ToolNode(world.tools, **world.node_options))
+    graph: StateGraph[Any, Any, Any, Any] = StateGraph(schema)
+    graph.add_node("model", RunnableLambda(call, acall, name="model"), retry_policy=world.retry)
+    graph.add_node("tools", ToolNode(world.tools, **world.node_options), retry_policy=world.retry)
     graph.add_edge(START, "model")
     graph.add_conditional_edges("model", tools_condition)
     return graph
 
 
-def drawn(world: World) -> Graph:
+def drawn(world: World, schema: Any = MessagesState) -> Graph:
     """A hand-written graph, with a custom stream of its own."""
-    graph = _drawn(world)
+    graph = _drawn(world, schema)
     graph.add_edge("tools", "model")
     return graph.compile(**world.options)
 

@@ -11,9 +11,10 @@ from typing import Any
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel
 
-_VERSION = re.compile(r"\b(\d{32})\.0?\.?\d+\b")  # of a channel: a count and a random part
+_VERSION = re.compile(r"\b(\d{32})\.[\d.e-]+")  # of a channel: a count and a random part
 _ID = re.compile(r"(?:lc_run--)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?:-0)?|\b[0-9a-f]{32}\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:\+00:00|Z)?")
+_ADDRESS = re.compile(r"\b0x[0-9a-f]+\b")
 _TIMES = frozenset({"timestamp", "ts", "first_attempt_time", "node_first_attempt_time"})
 
 
@@ -71,6 +72,7 @@ class Normaliser:
         return "<place>" if name == "seq" and not self._ordered else self(value)
 
     def _text(self, text: str) -> str:
+        text = _ADDRESS.sub("<address>", text)
         text = _TIME.sub("<time>", _VERSION.sub(lambda found: f"<version {int(found[1])}>", text))
         return _ID.sub(lambda found: self._name(found.group()), text)
 
