@@ -128,6 +128,8 @@ class PrefetchOptions:
         max_wait_seconds: how long a call waits at most for a running speculation before it runs itself.
         log_queries: write query text into events and logs.
         trace_speculations: leave LangSmith tracing on inside speculations.
+        mark_served: say in the metadata of a served call's own run that it was served, from what, and what that hid
+            (``langgraph_prefetch.served`` …). Callbacks and traces see it; it differs from a bare run's metadata.
     """
 
     serve: Literal["exact"] = "exact"
@@ -141,6 +143,7 @@ class PrefetchOptions:
     max_wait_seconds: float = 10.0
     log_queries: bool = False
     trace_speculations: bool = False
+    mark_served: bool = False
 
     def __post_init__(self) -> None:
         if self.serve != "exact":

@@ -11,6 +11,7 @@ from langgraph.errors import GraphBubbleUp
 
 from langgraph_prefetch.graph.callback import StreamListener
 from langgraph_prefetch.graph.guard import Guard
+from langgraph_prefetch.graph.marks import marks_of
 from langgraph_prefetch.ports import Caller, SearchTool
 from langgraph_prefetch.prefetcher import PrefetchEngine, Run
 from langgraph_prefetch.speculation.call import SearchCall
@@ -74,6 +75,12 @@ class Arrival:
                 output = await self._call.aanswer()
                 self._remember(output)
         return output
+
+    @property
+    def marks(self) -> dict[str, Any]:
+        """What a served call's run is to say of itself; nothing without the option ``mark_served``."""
+        answered = self._call.answered if self._call is not None and self._engine.options.mark_served else None
+        return marks_of(answered) if answered is not None else {}
 
     def running(self) -> Running:
         """Around the tool's own run: counts it and its failure; around another tool: voids what was read before."""

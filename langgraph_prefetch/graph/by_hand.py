@@ -26,6 +26,7 @@ from langgraph_prefetch.prefetcher import PrefetchEngine, Run
 from langgraph_prefetch.values import Output
 
 Result = TypeVar("Result")
+Marks = Mapping[str, Any]
 
 current_runs: ContextVar[tuple[Run, ...]] = ContextVar("langgraph_prefetch_current_runs", default=())
 """The runs that ``with prefetcher.run():`` opened, the innermost last: known where no graph's callbacks tell them."""
@@ -69,7 +70,7 @@ class EarlyCalls:
         arguments: Mapping[str, Any],
         call_id: str | None,
         config: RunnableConfig | None,
-        serve: Callable[[Output], Result],
+        serve: Callable[[Output, Marks], Result],
         run: Callable[[], Result],
         output: Callable[[Result], Output | None],
     ) -> Result:
@@ -77,7 +78,7 @@ class EarlyCalls:
         arrival = self._arrival(arguments, call_id, config)
         served = arrival.answer()
         if served is not None:
-            return serve(served)
+            return serve(served, arrival.marks)
         with arrival.running():
             result = run()
         arrival.ran(output(result))
@@ -88,7 +89,7 @@ class EarlyCalls:
         arguments: Mapping[str, Any],
         call_id: str | None,
         config: RunnableConfig | None,
-        serve: Callable[[Output], Awaitable[Result]],
+        serve: Callable[[Output, Marks], Awaitable[Result]],
         run: Callable[[], Awaitable[Result]],
         output: Callable[[Result], Output | None],
     ) -> Result:
@@ -96,7 +97,7 @@ class EarlyCalls:
         arrival = self._arrival(arguments, call_id, config)
         served = await arrival.aanswer()
         if served is not None:
-            return await serve(served)
+            return await serve(served, arrival.marks)
         with arrival.running():
             result = await run()
         arrival.ran(output(result))
@@ -135,7 +136,7 @@ class PrefetchedTool(BaseTool):
             arguments,
             call_id,
             config,
-            lambda output: stand_in(self.inner, output).invoke(input, config, **kwargs),
+            lambda output, marks: stand_in(self.inner, output, marks).invoke(input, config, **kwargs),
             lambda: self.inner.invoke(input, config, **kwargs),
             lambda result: _output(self.inner, result),
         )
@@ -149,7 +150,7 @@ class PrefetchedTool(BaseTool):
             arguments,
             call_id,
             config,
-            lambda output: stand_in(self.inner, output).ainvoke(input, config, **kwargs),
+            lambda output, marks: stand_in(self.inner, output, marks).ainvoke(input, config, **kwargs),
             lambda: self.inner.ainvoke(input, config, **kwargs),
             lambda result: _output(self.inner, result),
         )
@@ -189,7 +190,7 @@ class PrefetchedRetriever(BaseRetriever):
             {"query": input, **kwargs},
             None,
             config,
-            lambda output: self._found(output).invoke(input, config, **kwargs),
+            lambda output, marks: self._found(output, marks).invoke(input, config, **kwargs),
             lambda: self.inner.invoke(input, config, **kwargs),
             Output,
         )
@@ -205,13 +206,14 @@ class PrefetchedRetriever(BaseRetriever):
             {"query": input, **kwargs},
             None,
             config,
-            lambda output: self._found(output).ainvoke(input, config, **kwargs),
+            lambda output, marks: self._found(output, marks).ainvoke(input, config, **kwargs),
             lambda: self.inner.ainvoke(input, config, **kwargs),
             Output,
         )
 
-    def _found(self, output: Output) -> _Found:
-        return _Found(name=self.name, tags=self.tags, metadata=self.metadata, found=output.content, inner=self.inner)
+    def _found(self, output: Output, marks: Marks) -> _Found:
+        metadata = {**(self.metadata or {}), **marks} if marks else self.metadata
+        return _Found(name=self.name, tags=self.tags, metadata=metadata, found=output.content, inner=self.inner)
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
         raise NotImplementedError("invoke() goes to the inner retriever")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from typing import Any
 
 from langchain_core.messages import ToolMessage
@@ -41,7 +41,7 @@ class AnswerSeam:
         arrival = self._arrival(request)
         served = arrival.answer()
         if served is not None and request.tool is not None:
-            return execute(request.override(tool=stand_in(request.tool, served)))
+            return execute(request.override(tool=stand_in(request.tool, served, arrival.marks)))
         with arrival.running():
             result = execute(request)
         _ran(arrival, request, result)
@@ -52,7 +52,7 @@ class AnswerSeam:
         arrival = self._arrival(request)
         served = await arrival.aanswer()
         if served is not None and request.tool is not None:
-            return await execute(request.override(tool=stand_in(request.tool, served)))
+            return await execute(request.override(tool=stand_in(request.tool, served, arrival.marks)))
         with arrival.running():
             result = await execute(request)
         _ran(arrival, request, result)
@@ -101,15 +101,15 @@ class _StandIn(BaseTool):
         return self.served.content, self.served.artifact
 
 
-def stand_in(tool: BaseTool, output: Output) -> BaseTool:
-    """A tool with the name, schema, callbacks and tags of ``tool`` that returns ``output``."""
+def stand_in(tool: BaseTool, output: Output, marks: Mapping[str, Any]) -> BaseTool:
+    """A tool with the name, schema, callbacks, tags, metadata (and ``marks``) of ``tool`` that gives ``output``."""
     return _StandIn(
         name=tool.name,
         description=tool.description,
         args_schema=tool.args_schema,
         callbacks=tool.callbacks,
         tags=tool.tags,
-        metadata=tool.metadata,
+        metadata={**(tool.metadata or {}), **marks} if marks else tool.metadata,
         verbose=tool.verbose,
         return_direct=tool.return_direct,
         served=output,

@@ -31,6 +31,9 @@ class SearchCall:
         call_id: the model's id of the call.
         step: the model call that asked, counted from 1; 0 if none was heard.
         readable_at: when the query had first been readable in the stream, in clock seconds.
+
+    Attributes:
+        answered: the event that told how it was answered; None until then.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class SearchCall:
         self._entry: Entry | None = None
         self._leading: Entry | None = None
         self._reason = ""
+        self.answered: SearchCallAnswered | None = None
 
     def answer(self, *, may_wait: bool = True) -> Output | None:
         """The tool's output from a speculation; None: run the tool. Blocks while a matching retrieval is running.
@@ -242,26 +246,25 @@ class SearchCall:
         speculation_id: str | None = None,
     ) -> None:
         hideable = min(retrieval, max(0.0, self._came_at - self._readable_at))
-        self._session.events(
-            SearchCallAnswered(
-                run_id=self._session.run_id,
-                step=self._step,
-                at=self._session.now,
-                call_id=self._call_id,
-                tool=self._tool.policy.name,
-                source=source,
-                speculation_id=speculation_id,
-                late=late,
-                reason=self._reason,
-                waited_seconds=waited,
-                retrieval_seconds=retrieval,
-                lead_seconds=lead,
-                hideable_seconds=hideable,
-                hidden_seconds=min(hidden, hideable),
-                failed=failed,
-                query=str(dict(self._arguments)) if self._session.options.log_queries else None,
-            )
+        self.answered = SearchCallAnswered(
+            run_id=self._session.run_id,
+            step=self._step,
+            at=self._session.now,
+            call_id=self._call_id,
+            tool=self._tool.policy.name,
+            source=source,
+            speculation_id=speculation_id,
+            late=late,
+            reason=self._reason,
+            waited_seconds=waited,
+            retrieval_seconds=retrieval,
+            lead_seconds=lead,
+            hideable_seconds=hideable,
+            hidden_seconds=min(hidden, hideable),
+            failed=failed,
+            query=str(dict(self._arguments)) if self._session.options.log_queries else None,
         )
+        self._session.events(self.answered)
 
 
 def _why_not(entry: Entry) -> str:
