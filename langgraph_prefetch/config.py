@@ -18,7 +18,8 @@ def _number(name: str, value: Any) -> None:
         raise ConfigurationError(f"{name} must be a number, not {value!r}")
 
 
-def _at_least(name: str, value: float, least: float) -> None:
+def require_at_least(name: str, value: float, least: float) -> None:
+    """Raise ``ConfigurationError`` unless ``value`` is a number from ``least`` on."""
     _number(name, value)
     if not value >= least:
         raise ConfigurationError(f"{name} must be at least {least:g}, not {value!r}")
@@ -50,7 +51,7 @@ class Budgets:
 
     def __post_init__(self) -> None:
         for each in dataclasses.fields(self):
-            _at_least(each.name, getattr(self, each.name), 0)
+            require_at_least(each.name, getattr(self, each.name), 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,8 +86,8 @@ class ToolPolicy:
         if not self.name or not isinstance(self.name, str):
             raise ConfigurationError("a tool policy needs the tool's name")
         if self.max_concurrency is not None:
-            _at_least("max_concurrency", self.max_concurrency, 1)
-        _at_least("reserve", self.reserve, 0)
+            require_at_least("max_concurrency", self.max_concurrency, 1)
+        require_at_least("reserve", self.reserve, 0)
         if self.max_per_second is not None:
             _above_zero("max_per_second", self.max_per_second)
         _above_zero("timeout_seconds", self.timeout_seconds)
@@ -105,8 +106,8 @@ class ExecutorLimits:
     max_queued: int = 64
 
     def __post_init__(self) -> None:
-        _at_least("max_running", self.max_running, 1)
-        _at_least("max_queued", self.max_queued, 0)
+        require_at_least("max_running", self.max_running, 1)
+        require_at_least("max_queued", self.max_queued, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +166,7 @@ class PrefetchOptions:
         if isinstance(self.ignore_configurable, str):
             raise ConfigurationError("ignore_configurable takes a tuple of names, not one string")
         _above_zero("max_age_seconds", self.max_age_seconds)
-        _at_least("max_wait_seconds", self.max_wait_seconds, 0)
+        require_at_least("max_wait_seconds", self.max_wait_seconds, 0)
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> PrefetchOptions:

@@ -14,7 +14,9 @@
     ├── MissingExtraError (ImportError)     an optional library is not installed
     ├── UnkeyableError                      arguments that no key can stand for
     ├── SpeculationRejectedError            no room for a speculation; counted, never shown to the agent
-    └── TraceFileError                      a recording that cannot be read
+    ├── TraceFileError                      a recording that cannot be read
+    ├── EventFileError                      a file of events that cannot be read
+    └── TimelineError                       a timeline that cannot be drawn or written
 
 Nothing here is ever raised into a running agent: there, a failure of prefetch is a miss.
 """
@@ -139,3 +141,15 @@ class TraceFileError(PrefetchError):
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
         super().__init__(f"{path}: {reason}")
+
+
+class EventFileError(PrefetchError):
+    """A file of events cannot be opened, or was written in a format that is newer than ours."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"{path}: {reason}")
+
+
+class TimelineError(PrefetchError):
+    """A timeline cannot be drawn or written; the message says what is missing."""
