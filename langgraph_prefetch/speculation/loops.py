@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import queue
 import threading
 from collections.abc import Callable
@@ -85,7 +86,8 @@ class BackgroundLoop:
     def _start(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
-                loop = asyncio.new_event_loop()
+                # In an empty context: a loop keeps the one it is made in, and with it whatever the first run held.
+                loop = contextvars.Context().run(asyncio.new_event_loop)
                 self._thread = threading.Thread(target=loop.run_forever, name="langgraph-prefetch-loop", daemon=True)
                 self._thread.start()
                 hand_over = (loop, self._inbox)
@@ -95,11 +97,20 @@ class BackgroundLoop:
 
 
 def _hand_over(loop: asyncio.AbstractEventLoop, inbox: queue.SimpleQueue[Callable[[], None] | None]) -> None:
-    while (callback := inbox.get()) is not None:
-        try:
-            loop.call_soon_threadsafe(callback)
-        except RuntimeError:  # closed
-            return
+    while _hand_over_one(loop, inbox):
+        pass
+
+
+def _hand_over_one(loop: asyncio.AbstractEventLoop, inbox: queue.SimpleQueue[Callable[[], None] | None]) -> bool:
+    # A function of its own, so that no callback, and what it holds, is kept while the next is waited for.
+    callback = inbox.get()
+    if callback is None:
+        return False
+    try:
+        loop.call_soon_threadsafe(callback)
+    except RuntimeError:  # closed
+        return False
+    return True
 
 
 _draining: set[asyncio.Task[None]] = set()
