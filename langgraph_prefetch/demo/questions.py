@@ -120,14 +120,14 @@ QUESTIONS: tuple[Question, ...] = (
         "How can I run the same function over many inputs on all cores?",
         (
             Step(
-                "All cores means processes rather than threads for Python code. The modern one is in "
-                "concurrent.futures. I should look for concurrent.futures.ProcessPoolExecutor and its map method, "
-                "which ought to keep the order of the inputs.",
-                ("concurrent.futures.ProcessPoolExecutor",),
+                "All cores means processes rather than threads for Python code. The modern interface is in "
+                "concurrent.futures. I should look for concurrent.futures.Executor.map and what it says about order, "
+                "because results ought to come back as the inputs went in.",
+                ("concurrent.futures.Executor.map",),
             ),
             Step(
-                "The executor is described, but the part about passing inputs in batches is not in the passage. "
-                "I'd better check how the older pool handles that.",
+                "The method is described, but what the older pool does with inputs in batches is not in the passage. "
+                "I'd better check that too.",
                 ("multiprocessing Pool map chunksize",),
             ),
         ),

@@ -26,6 +26,8 @@ class DemoSettings:
     model: str | None = None
 
     def __post_init__(self) -> None:
+        if self.model == "":
+            raise ConfigurationError("--model needs a name")
         if not 1 <= self.questions <= len(QUESTIONS):
             raise ConfigurationError(f"--questions must be from 1 to {len(QUESTIONS)}, not {self.questions}")
         if not (math.isfinite(self.latency_seconds) and self.latency_seconds >= 0):
