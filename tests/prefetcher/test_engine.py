@@ -325,6 +325,7 @@ def test_a_dropped_run_is_ended(rig: Rig) -> None:
     assert rig.fates() == [("cancelled", "run ended")]
 
 
+@pytest.mark.slow
 def test_runs_that_never_end(rig: Rig) -> None:
     """Case 21: 10,000 runs started, fed five tokens and never ended: memory is bounded, the oldest are dropped."""
     held: deque[Run] = deque(maxlen=MAX_OPEN_RUNS + 100)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from langgraph_prefetch.config import ExecutorLimits, ToolPolicy
-from langgraph_prefetch.events import SpeculationEnded, SpeculationStarted
+from langgraph_prefetch.events import Event, SpeculationEnded, SpeculationStarted
 from langgraph_prefetch.keys import SearchKey
 from langgraph_prefetch.testing.search import PlainCaller
 from langgraph_prefetch.values import Output, Source
@@ -472,6 +472,26 @@ def test_after_a_miss_on_a_queued_one_the_result_is_kept() -> None:
         rig.seal(run, "a")
         rig.tool_runs(run, "a", "found")
         assert [rig.answer(run, "a") for _ in range(4)] == ["found"] * 4
+
+
+def test_a_miss_leaves_another_call_s_run_alone() -> None:
+    """While one call gives a queued speculation up, an equal one begins to run the tool: its result is kept."""
+    with rigged(reuse_seconds=30.0, limits=ExecutorLimits(max_running=1)) as rig:
+        run = rig.run()
+        rig.seal(run, "running")
+        rig.seal(run, "a")
+        leader = rig.call(run, "a")
+
+        def lead(event: Event) -> None:
+            if isinstance(event, SpeculationEnded) and event.reason == "still queued":
+                assert leader.answer() is None
+
+        rig.engine.subscribe(lead)
+        assert rig.call(run, "a").answer() is None
+        with leader.running():
+            pass
+        leader.ran(Output("found"))
+        assert rig.answer(run, "a") == "found"
 
 
 # ---- interrupted tool nodes

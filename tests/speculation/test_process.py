@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,33 @@ def test_forking_with_work_in_flight() -> None:
     go.set()
     assert finish(engine, parents_run, "a") == "found a"
     engine.close()
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_lock_that_another_thread_holds() -> None:
+    """At the moment of the fork a thread is inside every lock there is; the child works all the same."""
+    global engine
+    engine = PrefetchEngine(PrefetchOptions(scope=lambda _: "all"))
+    engine.tools["search"] = FunctionSearch(lambda query: f"found {query}")
+    shared = engine.shared
+    parts = (engine, engine.events, engine._runs, engine._tally, shared.ledger, shared.cache, shared.resumable)
+    held, go = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with ExitStack() as stack:
+            for part in parts:
+                stack.enter_context(part._lock)
+            held.set()
+            go.wait(30)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(10)
+    try:
+        in_child("answer_a_call_in_the_child")
+    finally:
+        go.set()
+        holder.join()
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
