@@ -55,6 +55,8 @@ class LangChainTool:
         raw: bool = False,
     ) -> None:
         self.tool, self._policy, self._refuse, self._traced, self._raw = tool, policy, refuse, traced, raw
+        # Handlers that sit on the tool itself are for the agent's own calls.
+        self._unheard = tool.model_copy(update={"callbacks": None}) if tool.callbacks else tool
         self._injected = injected_arguments(tool)
         self._query_argument = policy.query_argument or query_argument(tool, policy.fixed_arguments)
         self._defaults = schema_defaults(tool)
@@ -121,11 +123,11 @@ class LangChainTool:
 
     def _run(self, call: dict[str, Any], config: RunnableConfig) -> Output:
         with self._tracing():
-            return self._output(call, self.tool.invoke(call["args"] if self._raw else call, config))
+            return self._output(call, self._unheard.invoke(call["args"] if self._raw else call, config))
 
     async def _arun(self, call: dict[str, Any], config: RunnableConfig) -> Output:
         with self._tracing():
-            return self._output(call, await self.tool.ainvoke(call["args"] if self._raw else call, config))
+            return self._output(call, await self._unheard.ainvoke(call["args"] if self._raw else call, config))
 
     def _output(self, call: dict[str, Any], result: Any) -> Output:
         if self._raw and not isinstance(result, Command):
