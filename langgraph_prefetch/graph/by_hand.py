@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -19,6 +18,7 @@ from pydantic import SkipValidation
 
 from langgraph_prefetch.graph.arrival import Arrival, run_in
 from langgraph_prefetch.graph.caller import GraphCaller, ambient_config
+from langgraph_prefetch.graph.current import current_run
 from langgraph_prefetch.graph.serve import stand_in
 from langgraph_prefetch.graph.tools import output_of, query_argument
 from langgraph_prefetch.ports import SearchTool
@@ -27,14 +27,6 @@ from langgraph_prefetch.values import Output
 
 Result = TypeVar("Result")
 Marks = Mapping[str, Any]
-
-current_runs: ContextVar[tuple[Run, ...]] = ContextVar("langgraph_prefetch_current_runs", default=())
-"""The runs that ``with prefetcher.run():`` opened, the innermost last: known where no graph's callbacks tell them."""
-
-
-def current_run(engine: PrefetchEngine) -> Run | None:
-    """The innermost of the present context's runs that ``engine`` opened."""
-    return next((run for run in reversed(current_runs.get()) if run.engine is engine), None)
 
 
 def run_here(engine: PrefetchEngine, config: RunnableConfig | None = None) -> Run | None:

@@ -14,6 +14,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage, HumanMessage
 
 from langgraph_prefetch.graph.caller import GraphCaller, ambient_config, user_configurable
+from langgraph_prefetch.graph.current import current_run
 from langgraph_prefetch.graph.guard import Guard
 from langgraph_prefetch.graph.hearing import Hearing, streams_anyway
 from langgraph_prefetch.graph.streaming_models import why_not_auto
@@ -189,6 +190,7 @@ class StreamListener(BaseCallbackHandler):
             with self._guard("model end"):
                 hearing.restore(response)
                 hearing.run.end_step(run_id, self._caller)
+        self._leave(run_id)  # called outside any chain, the model is a run of its own
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         """A model call failed: what it said goes with it."""
@@ -197,6 +199,7 @@ class StreamListener(BaseCallbackHandler):
         if hearing is not None:
             with self._guard("model error"):
                 hearing.run.drop_step(run_id)
+        self._leave(run_id)
 
     # --- the shell behind
 
@@ -253,7 +256,7 @@ class StreamListener(BaseCallbackHandler):
                 run.close()
 
     def _begin(self, run_id: UUID, parent_run_id: UUID | None, question: str, *, forced: bool) -> None:
-        run = self._run or self._run_for(run_id, parent_run_id)
+        run = self._run or current_run(self.engine) or self._run_for(run_id, parent_run_id)
         with self._lock:
             self._models[run_id] = Hearing(run, forced=forced)
             _keep_last(self._models, MAX_OPEN_RUNS)

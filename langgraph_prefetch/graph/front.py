@@ -11,8 +11,9 @@ from langchain_core.tools import BaseTool
 
 from langgraph_prefetch.config import PrefetchOptions, ToolPolicy
 from langgraph_prefetch.errors import ConfigurationError, UnknownToolError
-from langgraph_prefetch.graph.by_hand import PrefetchedRetriever, PrefetchedTool, current_run, current_runs
+from langgraph_prefetch.graph.by_hand import PrefetchedRetriever, PrefetchedTool
 from langgraph_prefetch.graph.callback import StreamListener
+from langgraph_prefetch.graph.current import current_runs
 from langgraph_prefetch.graph.retrievers import RetrieverSearch
 from langgraph_prefetch.graph.survey import refusal_of
 from langgraph_prefetch.graph.tools import LangChainTool
@@ -70,7 +71,7 @@ class Prefetcher(PrefetchEngine):
         It opens a run for each root run it hears and closes it with that; inside ``with prefetcher.run():`` it belongs
         to that run. One handler may be shared by concurrent runs.
         """
-        return StreamListener(self, current_run(self))
+        return StreamListener(self)
 
     @contextmanager
     def run(self, configurable: Mapping[str, Any] | None = None) -> Iterator[Run]:
