@@ -1,0 +1,94 @@
+"""What a type checker knows of the public names; mypy reads this file, nothing runs it.
+
+A change that loses a user's inference fails here. Where a line must be refused, its ``type: ignore`` names the error,
+and mypy says so if there is none any more.
+"""
+
+from typing import Any, assert_type
+
+from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.tools import BaseTool
+from langgraph.graph import MessagesState, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.prebuilt import ToolNode
+from langgraph.pregel import Pregel
+
+from langgraph_prefetch import (
+    Budgets,
+    Prefetcher,
+    PrefetchMiddleware,
+    PrefetchOptions,
+    Report,
+    SpeculationNode,
+    ToolPolicy,
+    prefetcher_of,
+    prefetching_tool_node,
+    with_prefetch,
+)
+from langgraph_prefetch.events import Event, RunEnded, SearchCallAnswered
+
+Compiled = CompiledStateGraph[MessagesState, None, MessagesState, MessagesState]
+
+
+def a_graph_keeps_its_type(graph: Compiled, other: Pregel[Any, Any, Any, Any]) -> None:
+    """Whatever is wrapped stays what it was, its state and context included."""
+    wrapped = with_prefetch(graph, ["search", ToolPolicy(name="browse")])
+    assert_type(wrapped, Compiled)
+    assert_type(with_prefetch(other, tools=("search",), reuse_seconds=60.0), Pregel[Any, Any, Any, Any])
+    wrapped.invoke({"messages": []})
+
+
+def an_agent_keeps_its_type(llm: BaseChatModel, search: BaseTool) -> None:
+    """The same for LangChain's own agent."""
+    bare = create_agent(llm, [search])
+    wrapped = with_prefetch(bare, ["search"])
+    same = bare
+    same = wrapped  # noqa: F841 - of one type with the bare one
+
+
+def the_prefetcher_is_reached(graph: Compiled) -> None:
+    """The wrapped graph's ``prefetch`` is no attribute a type checker knows; ``prefetcher_of`` is typed."""
+    wrapped = with_prefetch(graph, ["search"])
+    assert_type(prefetcher_of(wrapped), Prefetcher)
+    assert_type(prefetcher_of(wrapped).report(), Report)
+    assert_type(prefetcher_of(wrapped).report().coverage, float)
+    wrapped.prefetch  # type: ignore[attr-defined]  # noqa: B018
+
+
+def the_other_ways_in(llm: BaseChatModel, search: BaseTool, retriever: BaseRetriever) -> None:
+    """Tools stay tools, retrievers stay retrievers, nodes stay nodes."""
+    prefetch = Prefetcher(["search"], threshold=0.6, budgets=Budgets(per_run=10))
+    assert_type(prefetch.tool(search), BaseTool)
+    assert_type(prefetch.retriever(retriever), BaseRetriever)
+    assert_type(prefetching_tool_node([search], prefetch), ToolNode)
+    assert_type(PrefetchMiddleware(["search"]).prefetch, Prefetcher)
+    create_agent(llm, [search], middleware=[PrefetchMiddleware(["search"])])
+    graph = StateGraph(MessagesState)
+    graph.add_node("speculate", SpeculationNode(prefetch))
+    graph.compile().with_config(callbacks=[prefetch.handler()])
+    with prefetch.run({"user": "ada"}) as run:
+        assert_type(run.id, str)
+
+
+def a_sink(event: Event) -> None:
+    """Events are told apart by their class."""
+    match event:
+        case SearchCallAnswered():
+            assert_type(event.hidden_seconds, float)
+        case RunEnded():
+            assert_type(event.idle, bool)
+        case _:
+            pass
+
+
+def wrong_use(graph: Compiled, messages: list[BaseMessage]) -> None:
+    """What can only fail is refused before it runs."""
+    Prefetcher(["search"]).subscribe(a_sink)
+    with_prefetch(messages, ["search"])  # type: ignore[type-var]
+    with_prefetch(graph, [3])  # type: ignore[list-item]
+    PrefetchOptions(serve="fuzzy")  # type: ignore[arg-type]
+    ToolPolicy("search")  # type: ignore[call-arg]
+    Budgets(per_run="many")  # type: ignore[arg-type]
