@@ -326,11 +326,12 @@ def test_a_dropped_run_is_ended(rig: Rig) -> None:
 
 
 @pytest.mark.slow
-def test_runs_that_never_end(rig: Rig) -> None:
+def test_runs_that_never_end() -> None:
     """Case 21: 10,000 runs started, fed five tokens and never ended: memory is bounded, the oldest are dropped."""
     held: deque[Run] = deque(maxlen=MAX_OPEN_RUNS + 100)
+    budgets = Budgets(guesses_per_step=1, per_process_per_minute=100_000)
 
-    def start(runs: range) -> None:
+    def start(rig: Rig, runs: range) -> None:
         for number in runs:
             run = rig.engine.open_run()
             held.append(run)
@@ -342,16 +343,17 @@ def test_runs_that_never_end(rig: Rig) -> None:
                 rig.loop.settle(2)
                 rig.events.clear()
 
-    start(range(9_500))
-    tracemalloc.start()
-    start(range(9_500, 10_000))
-    grown = tracemalloc.get_traced_memory()[0]
-    tracemalloc.stop()
-    # Each of these 500 took the place of one that was there before, and those had been made untraced.
-    assert grown < 500 * 20_000
-    assert len(rig.engine._runs) == MAX_OPEN_RUNS
-    assert held[0]._closed
-    assert not held[-1]._closed
+    with rigged(budgets=budgets) as rig:
+        start(rig, range(9_500))
+        tracemalloc.start()
+        start(rig, range(9_500, 10_000))
+        grown = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        # Each of these 500 took the place of one that was there before, and those had been made untraced.
+        assert grown < 500 * 20_000
+        assert len(rig.engine._runs) == MAX_OPEN_RUNS
+        assert held[0]._closed
+        assert not held[-1]._closed
 
 
 def test_model_calls_that_never_end(rig: Rig) -> None:
