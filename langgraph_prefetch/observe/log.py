@@ -116,7 +116,7 @@ def _plain(value: Any) -> Any:
 def _line(value: Any) -> str:
     """``value`` with nothing in it that could begin another line, or look like another field."""
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return f"{value:.6f}".rstrip("0").rstrip(".")
     if not isinstance(value, str):
         return str(value)
     text = value if len(value) <= MAX_TEXT else f"{value[:MAX_TEXT]}…"
