@@ -313,7 +313,9 @@ class Speculations(RuleBasedStateMachine):
             with caller.call.running():
                 pass
             caller.call.ran(Output([caller.query, caller.user, f"tool {self.serial}"]))
-        elif output.content != "":
+        elif output.content == "":
+            self.expected.pop(self.key(caller.owner, caller.query, caller.user), None)  # empty: served, but not kept
+        else:
             query, user, source = output.content
             assert (query, user) == (caller.query, caller.user), "another call's result"
             if self.reuse is None:
