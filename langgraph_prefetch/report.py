@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
 
+from langgraph_prefetch.errors import TimelineError
 from langgraph_prefetch.events import (
     Event,
     Fate,
@@ -22,6 +25,14 @@ from langgraph_prefetch.values import Source
 
 MAX_OPEN_RUNS = 4_096
 """For so many runs it is remembered which steps started and searched; of older ones without an end it is forgotten."""
+
+
+class DrawsTimeline(Protocol):
+    """What recorded the events behind a report."""
+
+    def timeline(self, path: str | Path, /) -> Path:
+        """Draw them."""
+        ...
 
 
 def _share(part: float, whole: float) -> float:
@@ -50,6 +61,7 @@ class Report:
         troubles: failures inside prefetch, none of which reached the agent.
         refusals: tools that are never run early, and why.
         left_plain: why ``force_streaming="auto"`` did not make a model stream.
+        recording: the events, where they are recorded.
     """
 
     runs: int = 0
@@ -73,6 +85,7 @@ class Report:
     troubles: int = 0
     refusals: tuple[tuple[str, str], ...] = field(default=())
     left_plain: tuple[str, ...] = ()
+    recording: DrawsTimeline | None = field(default=None, repr=False, compare=False)
 
     @property
     def served(self) -> int:
@@ -108,6 +121,16 @@ class Report:
     def amplification(self) -> float:
         """Backend starts with prefetch / without it."""
         return _share(self.speculations + self.misses, self.search_calls) if self.search_calls else 1.0
+
+    def timeline(self, path: str | Path) -> Path:
+        """Draw the recorded runs to ``path``, a page for ``.html`` and a picture for ``.png``; returns the path.
+
+        Raises:
+            TimelineError: nothing was recorded, or the timeline cannot be drawn or written.
+        """
+        if self.recording is None:
+            raise TimelineError("no events were recorded: call agent.prefetch.record() before the agent runs")
+        return self.recording.timeline(path)
 
     def __str__(self) -> str:
         lines = [
@@ -197,7 +220,13 @@ class Tally:
             self._open.popitem(last=False)
         return steps
 
-    def report(self, refusals: tuple[tuple[str, str], ...] = (), *, left_plain: tuple[str, ...] = ()) -> Report:
+    def report(
+        self,
+        refusals: tuple[tuple[str, str], ...] = (),
+        *,
+        left_plain: tuple[str, ...] = (),
+        recording: DrawsTimeline | None = None,
+    ) -> Report:
         """What was counted so far."""
         with self._lock:
             n, seconds = self._n.copy(), self._seconds.copy()
@@ -224,4 +253,5 @@ class Tally:
             troubles=n["troubles"],
             refusals=refusals,
             left_plain=left_plain,
+            recording=recording,
         )

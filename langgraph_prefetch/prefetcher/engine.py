@@ -15,6 +15,7 @@ from langgraph_prefetch.intent.cues import CueSet, default_cues
 from langgraph_prefetch.intent.reader import IntentSettings
 from langgraph_prefetch.keys import RunScope, SharedScope, shared_scope
 from langgraph_prefetch.locks import ForkSafeLock
+from langgraph_prefetch.observe.recording import MAX_EVENTS, Recording
 from langgraph_prefetch.ports import SearchTool
 from langgraph_prefetch.prefetcher.open_runs import OpenRuns
 from langgraph_prefetch.prefetcher.run import Run, end_session
@@ -60,6 +61,7 @@ class PrefetchEngine:
         self.refusals: dict[str, str] = {}
         self.agent_tools: frozenset[str] = frozenset()
         self._tally = Tally()
+        self._recording: Recording | None = None
         self.events.subscribe(self._tally)
         self._shared = shared
         self._typical = TypicalSeconds()
@@ -107,10 +109,27 @@ class PrefetchEngine:
         """Send every event to ``sink`` as well; the returned function stops that."""
         return self.events.subscribe(sink)
 
+    def record(self, *, max_events: int = MAX_EVENTS) -> Recording:
+        """Keep the latest events from now on, to draw a timeline of: see :meth:`Recording.timeline`.
+
+        It ends with ``stop()``, at the end of a ``with`` block, or when the next recording begins.
+
+        Raises:
+            ConfigurationError: ``max_events`` is below 1.
+        """
+        recording = Recording(max_events=max_events)
+        with self._lock:
+            before, self._recording = self._recording, recording
+        if before is not None:
+            before.stop()
+        return recording.subscribed(self.events.subscribe(recording))
+
     def report(self) -> Report:
         """What happened so far, in numbers that add up."""
         self._runs.end_lost()
-        return self._tally.report(tuple(sorted(self.refusals.items())), left_plain=self.left_plain)
+        return self._tally.report(
+            tuple(sorted(self.refusals.items())), left_plain=self.left_plain, recording=self._recording
+        )
 
     def open_run(self, configurable: Mapping[str, Any] | None = None) -> Run:
         """Begin to listen to one agent run. ``configurable``: the run's own trusted configuration."""

@@ -16,8 +16,8 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({FRONT_DOOR}),
     frozenset({"graph", "aws", "evaluation", "serving"}),
     frozenset({"prefetcher"}),
-    frozenset({"speculation", "intent", "report", "retrieval", "ingest", "observe"}),
-    frozenset({"ports", "events", "config", "keys"}),
+    frozenset({"speculation", "intent", "retrieval", "ingest", "observe"}),
+    frozenset({"ports", "events", "config", "keys", "report"}),
     frozenset({"values", "errors", "locks"}),
 )
 # The words everybody speaks lean on each other (an event holds a key), never in a circle.

@@ -1,0 +1,159 @@
+"""Events, in whatever order they were kept, into the runs that a timeline draws. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from langgraph_prefetch.events import (
+    Event,
+    RunEnded,
+    RunStarted,
+    SearchCallAnswered,
+    SpeculationEnded,
+    SpeculationIgnored,
+    SpeculationJoined,
+    SpeculationStarted,
+    StepEnded,
+    StepStarted,
+    Trouble,
+)
+from langgraph_prefetch.observe.timeline.marks import (
+    CallMark,
+    Ending,
+    IgnoredMark,
+    RunLine,
+    SpeculationMark,
+    StepMark,
+)
+
+
+@dataclass(slots=True)
+class _Kept:
+    """The events of one run."""
+
+    first: float
+    last: float
+    started: dict[int, StepStarted] = field(default_factory=dict)
+    ended: dict[int, StepEnded] = field(default_factory=dict)
+    speculations: dict[str, SpeculationStarted] = field(default_factory=dict)
+    fates: dict[str, SpeculationEnded] = field(default_factory=dict)
+    joined: dict[str, list[float]] = field(default_factory=dict)
+    answered: list[SearchCallAnswered] = field(default_factory=list)
+    ignored: list[SpeculationIgnored] = field(default_factory=list)
+
+
+def runs_of(events: Iterable[Event]) -> tuple[RunLine, ...]:
+    """The runs, by the time of their first event. What was recorded in part is drawn in part."""
+    kept: dict[str, _Kept] = {}
+    for event in events:
+        if isinstance(event, Trouble):  # belongs to no run
+            continue
+        run = kept.setdefault(event.run_id, _Kept(event.at, event.at))
+        begun = event.at - event.waited_seconds if isinstance(event, SearchCallAnswered) else event.at
+        run.first, run.last = min(run.first, begun), max(run.last, event.at)
+        _keep(run, event)
+    lines = (_line(run_id, run) for run_id, run in kept.items())
+    return tuple(sorted(lines, key=lambda line: line.start))
+
+
+def _keep(run: _Kept, event: Event) -> None:
+    match event:
+        case StepStarted():
+            run.started[event.step] = event
+        case StepEnded():
+            run.ended[event.step] = event
+        case SpeculationStarted():
+            run.speculations[event.speculation_id] = event
+        case SpeculationEnded():
+            run.fates[event.speculation_id] = event
+        case SpeculationJoined():
+            run.joined.setdefault(event.speculation_id, []).append(event.at)
+        case SearchCallAnswered():
+            run.answered.append(event)
+        case SpeculationIgnored():
+            run.ignored.append(event)
+        case RunStarted() | RunEnded() | Trouble():
+            pass
+
+
+def _line(run_id: str, run: _Kept) -> RunLine:
+    steps = [_step(number, run) for number in sorted(run.started.keys() | run.ended.keys())]
+    calls = sorted((_call(each) for each in run.answered), key=lambda call: call.start)
+    return RunLine(
+        id=run_id,
+        start=run.first,
+        end=run.last,
+        steps=tuple(steps),
+        speculations=tuple(sorted((_speculation(each, run) for each in run.speculations.values()), key=_start)),
+        calls=tuple(calls),
+        ignored=tuple(sorted((_ignored(each) for each in run.ignored), key=lambda mark: mark.at)),
+        all_steps=len(steps),
+    )
+
+
+def _start(mark: SpeculationMark) -> float:
+    return mark.start
+
+
+def _step(number: int, run: _Kept) -> StepMark:
+    started, ended = run.started.get(number), run.ended.get(number)
+    if ended is None:
+        return StepMark(step=number, start=started.at if started else run.first)
+    return StepMark(
+        step=number,
+        start=started.at if started else run.first,
+        end=ended.at,
+        pieces=ended.pieces,
+        slices=ended.slices,
+        call_at=ended.call_at,
+    )
+
+
+def _speculation(event: SpeculationStarted, run: _Kept) -> SpeculationMark:
+    mark = SpeculationMark(
+        id=event.speculation_id,
+        step=event.step,
+        start=event.at,
+        tool=event.tool,
+        source=str(event.source),
+        probability=event.probability,
+        cue=event.cue,
+        query=event.query,
+        joined=tuple(run.joined.get(event.speculation_id, ())),
+    )
+    fate = run.fates.get(event.speculation_id)
+    if fate is None:
+        return mark
+    return replace(mark, end=fate.at, seconds=fate.seconds, fate=Ending(str(fate.fate)), reason=fate.reason)
+
+
+def _call(event: SearchCallAnswered) -> CallMark:
+    return CallMark(
+        step=event.step,
+        start=event.at - event.waited_seconds,
+        end=event.at,
+        tool=event.tool,
+        source=None if event.source is None else str(event.source),
+        speculation=event.speculation_id,
+        late=event.late,
+        reason=event.reason,
+        waited=event.waited_seconds,
+        retrieval=event.retrieval_seconds,
+        lead=event.lead_seconds,
+        hideable=event.hideable_seconds,
+        hidden=event.hidden_seconds,
+        failed=event.failed,
+        query=event.query,
+    )
+
+
+def _ignored(event: SpeculationIgnored) -> IgnoredMark:
+    return IgnoredMark(
+        step=event.step,
+        at=event.at,
+        tool=event.tool,
+        source=str(event.source),
+        reason=event.reason,
+        query=event.query,
+    )
