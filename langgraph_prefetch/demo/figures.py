@@ -23,7 +23,7 @@ class Figures:
         bare_seconds, wrapped_seconds: from the question to the last token of the answer.
         hidden_seconds: retrieval time that the agent did not wait for.
         hideable_seconds: retrieval time after the query was readable and before it was asked for, call by call.
-        allowed_seconds: the same, of calls made at once only the longest: what could be saved end to end.
+        allowed_seconds: the same, step by step, of which the slowest call counts: what could be saved end to end.
         search_calls, served_reasoning, served_sealed, misses: as in a report, and so are ``speculations``,
             ``served_speculations``, ``false_starts`` and ``troubles``.
         questions, same_answers, same_passages: how many, and in how many both agents said and read the same.
@@ -58,7 +58,7 @@ class Figures:
             wrapped_seconds=sum(each.wrapped.seconds for each in trials),
             hidden_seconds=sum(each.report.hidden_seconds for each in trials),
             hideable_seconds=sum(each.report.hideable_seconds for each in trials),
-            allowed_seconds=sum(each.allowed_seconds for each in trials),
+            allowed_seconds=sum(each.saving.allowed for each in trials),
             questions=len(trials),
             same_answers=sum(each.same_answer for each in trials),
             same_passages=sum(each.same_passages for each in trials),

@@ -11,8 +11,9 @@ from typing import Any
 from langchain_core.messages import AIMessage, ToolMessage
 
 from langgraph_prefetch import with_prefetch
+from langgraph_prefetch.demo.saving import Saving, saving_of
 from langgraph_prefetch.demo.threads import side_by_side
-from langgraph_prefetch.events import Event, SearchCallAnswered
+from langgraph_prefetch.events import Event
 from langgraph_prefetch.report import Report, Tally
 
 
@@ -40,7 +41,7 @@ class Trial:
     Attributes:
         bare, wrapped: what they said.
         report: what prefetch did.
-        allowed_seconds: what could have been saved at most: hideable seconds, of calls made at once the longest.
+        saving: what it could have saved end to end, and did.
         checked: searches of the wrapped agent that were made again afterwards.
         wrong: those whose text differed then.
     """
@@ -48,7 +49,7 @@ class Trial:
     bare: Said
     wrapped: Said
     report: Report
-    allowed_seconds: float
+    saving: Saving
     checked: int
     wrong: int
 
@@ -65,11 +66,11 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """What the wrapped agent said, what prefetch did, and what it could have saved at most, in seconds."""
+    """What the wrapped agent said, what prefetch did, and what that could have saved."""
 
     said: Said
     report: Report
-    allowed_seconds: float
+    saving: Saving
 
 
 class Pair:
@@ -89,15 +90,15 @@ class Pair:
         return _ask(self._bare, question)
 
     def ask_wrapped(self, question: str) -> Wrapped:
-        """Ask the wrapped agent."""
-        tally, allowed = Tally(), _Allowed()
-        unsubscribe = [self._wrapped.prefetch.subscribe(sink) for sink in (tally, allowed)]
+        """Ask the wrapped agent; one question at a time, so that what happens belongs to it."""
+        tally, events = Tally(), list[Event]()
+        unsubscribe = [self._wrapped.prefetch.subscribe(sink) for sink in (tally, events.append)]
         try:
             said = _ask(self._wrapped, question)
         finally:
             for each in unsubscribe:
                 each()
-        return Wrapped(said, tally.report(), allowed.seconds)
+        return Wrapped(said, tally.report(), saving_of(events))
 
     def ask_at_once(self, question: str) -> Trial:
         """Ask both at the same time."""
@@ -108,23 +109,7 @@ class Pair:
         """Put the two together, and search again for everything the wrapped agent was given."""
         searches = wrapped.said.searches
         wrong = sum(self._search(each.query) != each.found for each in searches)
-        return Trial(bare, wrapped.said, wrapped.report, wrapped.allowed_seconds, len(searches), wrong)
-
-
-class _Allowed:
-    """An event sink: hideable seconds, of the calls of one step the longest, since they are made at once."""
-
-    def __init__(self) -> None:
-        self._of_step: dict[tuple[str, int], float] = {}
-
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, SearchCallAnswered):
-            step = (event.run_id, event.step)
-            self._of_step[step] = max(self._of_step.get(step, 0.0), event.hideable_seconds)
-
-    @property
-    def seconds(self) -> float:
-        return sum(self._of_step.values())
+        return Trial(bare, wrapped.said, wrapped.report, wrapped.saving, len(searches), wrong)
 
 
 def _ask(agent: Any, question: str) -> Said:

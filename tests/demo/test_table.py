@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from langgraph_prefetch.demo.figures import Figures
+from langgraph_prefetch.demo.saving import Saving
 from langgraph_prefetch.demo.table import HEAD, WIDTHS, aligned, cells, table
 from langgraph_prefetch.demo.trial import Said, Search, Trial
 from langgraph_prefetch.report import Report
@@ -22,7 +23,7 @@ REPORT = Report(
 
 def trial(*, answer: str = "yes", found: str = "passage", wrong: int = 0) -> Trial:
     bare = Said("yes", (Search("query", "passage"),), 4.0)
-    return Trial(bare, Said(answer, (Search("query", found),), 3.0), REPORT, 0.9, 3, wrong)
+    return Trial(bare, Said(answer, (Search("query", found),), 3.0), REPORT, Saving(allowed=0.9), 3, wrong)
 
 
 def test_a_row_says_all_figures() -> None:
@@ -54,7 +55,7 @@ def test_a_difference_is_seen(differing: Trial) -> None:
 def test_without_searches_there_are_no_shares() -> None:
     """A model that never searched has no coverage, rather than one of 0 or 1."""
     said = Said("yes", (), 1.0)
-    figures = Figures.of([Trial(said, said, Report(), 0.0, 0, 0)])
+    figures = Figures.of([Trial(said, said, Report(), Saving(), 0, 0)])
     assert (figures.coverage, figures.accuracy, figures.amplification) == (None, None, None)
     assert cells("", figures)[8:11] == ("-", "-", "-")
 
