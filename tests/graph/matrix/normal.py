@@ -15,6 +15,7 @@ _VERSION = re.compile(r"\b(\d{32})\.[\d.e-]+")  # of a channel: a count and a ra
 _ID = re.compile(r"(?:lc_run--)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?:-0)?|\b[0-9a-f]{32}\b")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:\+00:00|Z)?")
 _ADDRESS = re.compile(r"\b0x[0-9a-f]+\b")
+_GENERATED = re.compile(r"[0-9a-f]{8}|\d{4}-\d\d-|0x")  # what all of the above have some of
 _TIMES = frozenset({"timestamp", "ts", "first_attempt_time", "node_first_attempt_time"})
 
 
@@ -72,6 +73,8 @@ class Normaliser:
         return "<place>" if name == "seq" and not self._ordered else self(value)
 
     def _text(self, text: str) -> str:
+        if not _GENERATED.search(text):
+            return text
         text = _ADDRESS.sub("<address>", text)
         text = _TIME.sub("<time>", _VERSION.sub(lambda found: f"<version {int(found[1])}>", text))
         return _ID.sub(lambda found: self._name(found.group()), text)

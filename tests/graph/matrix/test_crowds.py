@@ -81,22 +81,27 @@ def _check(results: Sequence[dict[str, Any]], library: Library, report: Report) 
     assert report.served >= 1  # how many depends on how crowded the executor is
 
 
+SCOPES: dict[str, Any] = {"each for itself": None, "one for all": lambda configurable: "everyone"}
+
+
+@pytest.mark.parametrize("scope", SCOPES.values(), ids=SCOPES)
 @pytest.mark.parametrize("kind", KINDS_OF_CROWDS)
-async def test_fifty_runs_in_one_loop(kind: str) -> None:
-    """Fifty interleaved runs of one wrapped graph, each with a query and a user of its own."""
+async def test_fifty_runs_in_one_loop(kind: str, scope: Any) -> None:
+    """Fifty interleaved runs of one wrapped graph, each with a query and a user of its own, sharing or not."""
     library = Library()
-    graph = patient(prefetched(KINDS[kind](library)))
+    graph = patient(prefetched(KINDS[kind](library), scope=scope))
 
     results = await asyncio.gather(*(graph.ainvoke(*_input(number)) for number in range(ASYNC_RUNS)))
 
     _check(results, library, prefetch_of(graph).report())
 
 
+@pytest.mark.parametrize("scope", SCOPES.values(), ids=SCOPES)
 @pytest.mark.parametrize("kind", KINDS_OF_CROWDS)
-def test_sixteen_threads(kind: str) -> None:
+def test_sixteen_threads(kind: str, scope: Any) -> None:
     """The same from threads."""
     library = Library()
-    graph = patient(prefetched(KINDS[kind](library)))
+    graph = patient(prefetched(KINDS[kind](library), scope=scope))
 
     with ThreadPoolExecutor(THREADS) as pool:
         results = list(pool.map(lambda number: graph.invoke(*_input(number)), range(THREADS)))
