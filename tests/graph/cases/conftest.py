@@ -1,6 +1,14 @@
-"""Fake credentials: client classes ask for some before they talk to a scripted server."""
+"""Fake credentials, which client classes ask for before they talk to a scripted server; and patience."""
 
 import pytest
+
+from langgraph_prefetch.speculation import answer
+
+
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call waits for its speculation however slow the machine is: else it would run after twice no time at all."""
+    monkeypatch.setattr(answer, "LEAST_PATIENCE_SECONDS", 5.0)
 
 
 @pytest.fixture
