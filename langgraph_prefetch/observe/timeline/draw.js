@@ -17,10 +17,23 @@ function ring(parent, x, y, width, height) {
   svg("rect", { class: "ring", x: x - 2, y: y - 2, width: width + 4, height: height + 4, rx: 3 }, parent);
 }
 
+// Single pieces make no hills: where there are few, each slice is drawn as high as those around it on average.
+function hills(slices) {
+  const first = slices.findIndex(Boolean), end = slices.findLastIndex(Boolean) + 1;
+  const pieces = slices.reduce((sum, count) => sum + count, 0);
+  const reach = Math.min(3, Math.floor((2.5 * (end - first)) / pieces));
+  return slices.map((count, at) => {
+    if (at < first || at >= end) return 0;
+    const near = slices.slice(Math.max(first, at - reach), Math.min(end, at + reach + 1));
+    return near.reduce((sum, each) => sum + each, 0) / near.length;
+  });
+}
+
 function streamPath(mark, x, y, width, height) {
-  const most = Math.max(...mark.slices);
-  const part = width / mark.slices.length;
-  const points = mark.slices.map((count, at) => `H${(x + at * part).toFixed(1)}V${(y + height * (1 - count / most)).toFixed(1)}`);
+  const counts = hills(mark.slices);
+  const most = Math.max(...counts);
+  const part = width / counts.length;
+  const points = counts.map((count, at) => `H${(x + at * part).toFixed(1)}V${(y + height * (1 - count / most)).toFixed(1)}`);
   return `M${x} ${y + height}${points.join("")}H${x + width}V${y + height}z`;
 }
 
@@ -60,7 +73,7 @@ function drawCall(parent, index, mark, box, x, next) {
   svg("rect", { class: "waited", x: left, y: top + 2, width: Math.max(2, waited), height: 14 }, g);
   if (hidden > 1) svg("rect", { class: "hidden", x: left + Math.max(2, waited), y: top + 2, width: hidden, height: 14 }, g);
   const width = Math.max(2, waited) + hidden;
-  const text = mark.source ? `${mark.late ? "late, " : ""}hidden ${seconds(mark.hidden)}` : `waited ${seconds(mark.waited)}`;
+  const text = mark.source && !mark.late ? `hidden ${seconds(mark.hidden)}` : `waited ${seconds(mark.waited)}`;
   const said = mark.failed ? `${text}, failed` : text;
   if ((next - left) - width > said.length * 6.6 + 8) svg("text", { x: left + width + 5, y: top + 13 }, g, said);
   ring(g, left, top + 2, width, 14);

@@ -1,5 +1,5 @@
 // Where marks stand. Pixels are counted from the run's start.
-const GUTTER = 108, AXIS = 24, STEP_HEIGHT = 42, LANE = 20, MAX_LANES = 6, GLYPH = 13;
+const GUTTER = 108, AXIS = 24, STEP_HEIGHT = 42, LANE = 20, MAX_LANES = 6, GLYPH = 13, ROOM = 96;
 
 // Marks that would touch get lanes of their own; when too many overlap, the lane that is free first takes one more.
 function lanes(marks, extent) {

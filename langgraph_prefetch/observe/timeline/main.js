@@ -2,7 +2,7 @@
 const runs = JSON.parse(document.getElementById("runs").textContent);
 const scroller = document.getElementById("scroller"), canvas = document.getElementById("canvas");
 const details = document.getElementById("details");
-const total = Math.max(0.01, ...runs.map((run) => run.seconds)) * 1.02;
+const total = Math.max(0.01, ...runs.map((run) => run.seconds));
 const LISTS = { step: "steps", speculation: "speculations", call: "calls", ignored: "ignored" };
 
 for (const run of runs) {
@@ -12,11 +12,11 @@ for (const run of runs) {
 }
 
 const stepSeconds = Math.max(0.001, middleStep(runs) || total);
-const all = () => Math.max(1, (scroller.clientWidth || 800) - GUTTER - 26) / total;
+const all = () => Math.max(1, (scroller.clientWidth || 800) - GUTTER - ROOM) / total;
 const most = () => Math.max(all(), Math.min(2e7 / total, 4000));
 const least = () => Math.min(most(), Math.max(all(), MIN_STEP / stepSeconds));
 // Single steps: the middle one is wide enough for its words.
-const stepwise = () => Math.min(most(), Math.max(least(), 108 / stepSeconds));
+const stepwise = () => Math.min(most(), all() * stepSeconds > 80 ? all() : Math.max(least(), 108 / stepSeconds));
 
 let scale = stepwise(), showOverview = () => {}, chosen = null;
 const views = runs.map((run) => {
@@ -71,7 +71,7 @@ function drawRun({ run, drawing, box }, { width, x, isNear, ticks }) {
     if (!isNear(startOf(mark), Math.max(end, kind === "speculation" ? barEnd(mark) : end))) continue;
     if (kind === "step") drawStep(drawing, index, mark, box, x);
     if (kind === "speculation") drawSpeculation(drawing, index, mark, box, x);
-    if (kind === "call") drawCall(drawing, index, mark, box, x, nextInLane.has(mark) ? x(nextInLane.get(mark)) : Infinity);
+    if (kind === "call") drawCall(drawing, index, mark, box, x, nextInLane.has(mark) ? x(nextInLane.get(mark)) : x(total) + ROOM);
     if (kind === "ignored") drawIgnored(drawing, index, mark, box, x);
   }
   const again = chosen?.run === run && drawing.querySelector(`[data-mark="${chosen.key}"]`);
@@ -85,7 +85,7 @@ function zoomTo(wanted, middle = null) {
   const centre = middle ?? (from + until) / 2;
   scale = Math.min(most(), Math.max(least(), wanted));
   for (const view of views) view.box = layout(view.run, scale, scale * stepSeconds < SIGNS_FROM ? 0 : GLYPH);
-  canvas.style.width = `${Math.ceil(GUTTER + total * scale)}px`;
+  canvas.style.width = `${Math.floor(GUTTER + total * scale + ROOM)}px`;
   scroller.scrollLeft = (centre - (scroller.clientWidth - GUTTER) / scale / 2) * scale;
   const whole = scale <= least() * 1.001;
   for (const id of ["zoom-out", "zoom-all"]) document.getElementById(id).disabled = whole;

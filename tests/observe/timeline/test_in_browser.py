@@ -84,6 +84,11 @@ def labels(page: "Page", kind: str = "") -> list[str]:
     return found
 
 
+def open_table(page: "Page") -> None:
+    page.locator("#table summary").click()
+    page.wait_for_selector("#table table")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("steps", [1, 10, 1_000])
 def test_it_opens_in_both_schemes(open_page: Opened, scheme: str, steps: int) -> None:
@@ -116,8 +121,7 @@ def test_hostile_text_does_nothing(open_page: Opened) -> None:
     """Neither drawing, details, table nor heading run or build anything from text of the events."""
     page = open_page(run_events(HOSTILE, 3, query=HOSTILE), title=HOSTILE)
     page.locator('[data-mark^="speculation"]').first.click()
-    page.locator("#table summary").click()
-    assert page.locator("#table table").count() == 1
+    open_table(page)
     assert HOSTILE.replace("\u2028", " ")[:40] in page.locator("#details").inner_text()
     assert page.locator("img").count() == 0
     assert page.evaluate("document.scripts.length") == 2
@@ -127,7 +131,7 @@ def test_the_table_says_the_same_as_the_drawing(open_page: Opened) -> None:
     """A row for each mark, with the same words; also of those that are scrolled away."""
     page = open_page(run_events(steps=6))
     drawn = labels(page)
-    page.locator("#table summary").click()
+    open_table(page)
     rows = page.eval_on_selector_all(
         "#table tbody tr", "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
     )
@@ -136,6 +140,7 @@ def test_the_table_says_the_same_as_the_drawing(open_page: Opened) -> None:
     )
     page = open_page(run_events(steps=1_000))
     page.locator(".skip").press("Enter")
+    page.wait_for_selector("#table table")
     assert page.locator("#table tbody tr").count() == page.evaluate("runs[0].marks.length")
 
 
