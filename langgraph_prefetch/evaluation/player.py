@@ -58,7 +58,7 @@ class Player:
             await asyncio.sleep(a_token)
             run.hear(number, (delta,), lambda: caller)
         await asyncio.sleep(a_token)
-        run.end_step(number, lambda: caller)
+        run.end_step(number)
         await asyncio.sleep(self.settings.graph_step_seconds)
         if tool is not None:
             await self._search(run, tool, arguments, call_id, caller)

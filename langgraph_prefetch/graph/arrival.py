@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Hashable, Mapping
 from contextlib import ExitStack
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from langgraph.errors import GraphBubbleUp
 
 from langgraph_prefetch.graph.callback import StreamListener
+from langgraph_prefetch.graph.caller import running_loop
 from langgraph_prefetch.graph.guard import Guard
 from langgraph_prefetch.graph.marks import marks_of
 from langgraph_prefetch.ports import Caller, SearchTool
@@ -63,7 +63,7 @@ class Arrival:
         if self._call is not None:
             with Guard(self._engine, "answer"):
                 # On an event loop's own thread waiting could keep the retrieval itself from going on.
-                output = self._call.answer(may_wait=not _in_event_loop())
+                output = self._call.answer(may_wait=running_loop() is None)
                 self._remember(output)
         return output
 
@@ -142,11 +142,3 @@ def run_in(engine: PrefetchEngine, callbacks: Any) -> Run | None:
 def handlers_of(callbacks: Any) -> list[Any]:
     """The handlers in ``callbacks`` (None, a list or a manager)."""
     return list(callbacks if isinstance(callbacks, list) else getattr(callbacks, "handlers", ()))
-
-
-def _in_event_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True

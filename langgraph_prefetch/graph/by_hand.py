@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -49,7 +48,7 @@ class EarlyCalls:
         self._engine, self._search = engine, search
 
     def _arrival(self, arguments: Mapping[str, Any], call_id: str | None, config: RunnableConfig | None) -> Arrival:
-        ambient = GraphCaller.ambient(_loop())
+        ambient = GraphCaller.ambient()
         caller = replace(ambient, config=config) if config and "configurable" in config else ambient
         name = self._search.policy.name
         named = self._engine.named(name)
@@ -241,10 +240,3 @@ def _output(tool: BaseTool, result: Any) -> Output | None:
         # Of a tool that is kept raw the message is something made from what it gave.
         return None if tool.response_format == "content" else output_of(tool.name, result.tool_call_id, result)
     return None if isinstance(result, Command) else Output(result)
-
-
-def _loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None

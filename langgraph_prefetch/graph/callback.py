@@ -13,7 +13,7 @@ from uuid import UUID
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage, HumanMessage
 
-from langgraph_prefetch.graph.caller import GraphCaller, ambient_config, user_configurable
+from langgraph_prefetch.graph.caller import ambient_config, running_loop, user_configurable
 from langgraph_prefetch.graph.current import current_run
 from langgraph_prefetch.graph.guard import Guard
 from langgraph_prefetch.graph.hearing import Hearing, streams_anyway
@@ -191,7 +191,7 @@ class StreamListener(BaseCallbackHandler):
         if hearing is not None:
             with self._guard("model end"):
                 hearing.restore(response)
-                hearing.run.end_step(run_id, self._caller)
+                hearing.run.end_step(run_id)
         self._leave(run_id)  # called outside any chain, the model is a run of its own
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
@@ -208,14 +208,11 @@ class StreamListener(BaseCallbackHandler):
     def _guard(self, where: str) -> Guard:
         return Guard(self.engine, where)
 
-    def _caller(self) -> GraphCaller:
-        return GraphCaller.ambient(self._loop)
-
     def _hear(self, run_id: UUID, hearing: Hearing, deltas: tuple[Delta, ...]) -> None:
         if deltas:
             if hearing.forced:
                 hearing.note(deltas)
-            hearing.run.hear(run_id, deltas, self._caller)
+            hearing.run.hear(run_id, deltas, hearing.caller)
 
     def _forces(self, serialized: Mapping[str, Any], invocation: Mapping[str, Any]) -> bool:
         """True if this model call streams because of us, and only because of us."""
@@ -260,7 +257,7 @@ class StreamListener(BaseCallbackHandler):
     def _begin(self, run_id: UUID, parent_run_id: UUID | None, question: str, *, forced: bool) -> None:
         run = self._run or current_run(self.engine) or self._run_for(run_id, parent_run_id)
         with self._lock:
-            self._models[run_id] = Hearing(run, forced=forced)
+            self._models[run_id] = Hearing(run, forced=forced, loop=self._loop or running_loop())
             _keep_last(self._models, MAX_OPEN_RUNS)
         run.begin_step(run_id, question)
 

@@ -34,9 +34,10 @@ class GraphCaller:
     def ambient(cls, loop: asyncio.AbstractEventLoop | None = None) -> GraphCaller:
         """The one whose node runs in the present context; an empty one outside a graph.
 
-        ``loop`` is the one the graph runs on, if any: its async tools belong there, whichever thread a token came from.
+        ``loop`` is the one the graph runs on, whichever thread this is; the running one if None. A run's async tools
+        belong there.
         """
-        config = ambient_config()
+        config, loop = ambient_config(), loop or running_loop()
         try:
             return cls(config or RunnableConfig(), get_runtime() if config else None, loop=loop)
         except (RuntimeError, KeyError):
@@ -85,6 +86,14 @@ def user_configurable(config: Mapping[str, Any] | None) -> dict[str, Any]:
 def ambient_config() -> RunnableConfig | None:
     """The configuration of the node that runs in the present context."""
     return var_child_runnable_config.get()
+
+
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """The event loop of the calling thread, if it runs one."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 def speculative_context(config: RunnableConfig) -> contextvars.Context:

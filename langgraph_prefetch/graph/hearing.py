@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from langchain_core.messages import AIMessage
 
+from langgraph_prefetch.graph.caller import GraphCaller
 from langgraph_prefetch.graph.streaming_models import undo_partial_calls
 from langgraph_prefetch.prefetcher import Run
 from langgraph_prefetch.values import Delta, ToolCallDelta
@@ -18,12 +21,17 @@ class Hearing:
     Args:
         run: the run it belongs to.
         forced: True if the model streams only because we made it; then its message is brought back to the plain one's.
+        loop: the event loop the agent runs on, if any.
+
+    Attributes:
+        caller: tells, in the model's own context, whose configuration a search would see.
     """
 
-    __slots__ = ("_arguments", "_call_ids", "_kind", "forced", "run")
+    __slots__ = ("_arguments", "_call_ids", "_kind", "caller", "forced", "run")
 
-    def __init__(self, run: Run, *, forced: bool) -> None:
+    def __init__(self, run: Run, *, forced: bool, loop: asyncio.AbstractEventLoop | None) -> None:
         self.run, self.forced = run, forced
+        self.caller = partial(GraphCaller.ambient, loop)
         self._kind: str | None = None
         self._call_ids: dict[Any, str] = {}
         self._arguments: dict[str, str] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -76,18 +75,10 @@ class SpeculationNode:
             return
         step_id = uuid.uuid4()
         run.begin_step(step_id)
-        run.hear(step_id, deltas_of_chunk(messages[-1]), _caller)
-        run.end_step(step_id, _caller)
+        run.hear(step_id, deltas_of_chunk(messages[-1]), GraphCaller.ambient)
+        run.end_step(step_id)
 
 
 def _get(state: Any, key: str) -> list[Any]:
     found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
     return list(found or [])
-
-
-def _caller() -> GraphCaller:
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
-        loop = None
-    return GraphCaller.ambient(loop)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import typing
 import uuid
@@ -101,7 +100,7 @@ class LangChainTool:
             "id": f"speculation-{uuid.uuid4().hex}",
             "args": {**given, **self._runtime_for(graph_caller, config)},
         }
-        loop = graph_caller.loop or _running_loop()
+        loop = graph_caller.loop
         if loop is None or not has_own_async(self.tool):
             return Work(context=context, blocking=lambda: self._run(call, config))
         return Work(context=context, coroutine=lambda: self._arun(call, config), loop=loop)
@@ -234,10 +233,3 @@ def has_own_async(tool: BaseTool) -> bool:
     if "coroutine" in type(tool).model_fields:
         return getattr(tool, "coroutine", None) is not None
     return type(tool)._arun is not BaseTool._arun
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None

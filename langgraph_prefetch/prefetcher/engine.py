@@ -126,7 +126,8 @@ class PrefetchEngine:
 
     def report(self) -> Report:
         """What happened so far, in numbers that add up."""
-        self._runs.end_lost()
+        for run in self._runs.all():
+            run.catch_up()
         return self._tally.report(
             tuple(sorted(self.refusals.items())), left_plain=self.left_plain, recording=self._recording
         )

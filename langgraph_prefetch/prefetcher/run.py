@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from contextvars import copy_context
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from langgraph_prefetch.errors import UnkeyableError
@@ -46,7 +48,8 @@ class Run:
         self._engine, self._session = engine, session
         self._lock = threading.Lock()
         self._steps: OrderedDict[Hashable, Step] = OrderedDict()
-        self._count = self._started = self._heard = 0
+        self._count = self._started = 0
+        self._spoke = False
         self._latest: Step | None = None
         self._launching = threading.RLock()
         self._earlier: OrderedDict[str, None] = OrderedDict()
@@ -69,38 +72,61 @@ class Run:
             step = Step(number, IntentReader(self._engine.intent, context), now)
             self._steps[model_call] = self._latest = step
             if len(self._steps) > MAX_OPEN_STEPS:  # calls whose end never came
-                self._heard += self._steps.popitem(last=False)[1].heard
+                self._spoke |= self._steps.popitem(last=False)[1].has_spoken
         self._session.events(StepStarted(run_id=self.id, step=number, at=now))
         return step
 
-    def hear(self, model_call: Hashable, deltas: Iterable[Delta], caller: Callable[[], Caller]) -> None:
-        """Read pieces of a model call's stream, and start what they make likely. Never blocks on I/O."""
+    def hear(self, model_call: Hashable, deltas: tuple[Delta, ...], caller: Callable[[], Caller]) -> None:
+        """Take in pieces of a model call's stream; they are read beside it, and what they make likely is started."""
         step = self._steps.get(model_call)
         if step is None or self._closed:
             return
-        now = self._session.now
-        for delta in deltas:
-            step.note(delta, now)
-            if signals := step.reader.feed(delta):
-                self._act(step, signals, caller)
+        if step.context is None:
+            step.context = copy_context()
+        step.inbox.append((deltas, self._session.now, caller))
+        if not step.is_due:
+            step.is_due = True
+            self._session.shared.reading.soon(partial(self._read, step))
 
-    def end_step(self, model_call: Hashable, caller: Callable[[], Caller]) -> None:
+    def _read(self, step: Step) -> None:
+        """Read what a model call has said and nobody has read yet. Never raises."""
+        with step.reading:
+            step.is_due = False
+            while step.inbox:
+                deltas, at, step.caller = step.inbox.popleft()
+                try:
+                    for delta in deltas:
+                        step.note(delta, at)
+                        if not self._closed and (signals := step.reader.feed(delta)):
+                            self._act(step, signals, at)
+                except Exception as error:  # noqa: BLE001 - a failure of ours is a miss
+                    self._engine.trouble("token", error)
+
+    def catch_up(self) -> None:
+        """Read all that has been said: what comes next depends on what it started."""
+        for step in tuple(self._steps.values()):
+            if step.is_due or step.inbox:
+                self._read(step)
+
+    def end_step(self, model_call: Hashable) -> None:
         """The model call ended."""
         with self._lock:
             step = self._steps.pop(model_call, None)
-            self._heard += step.heard if step is not None else 0
+            self._spoke |= step is not None and step.has_spoken
         if step is None:
             return
+        self._read(step)
         if step.heard and (signals := step.reader.finish()):
-            self._act(step, signals, caller)
+            self._act(step, signals, self._session.now)
         self._session.events(step.ended(self.id, self._session.now))
 
     def drop_step(self, model_call: Hashable) -> None:
         """The model call failed: forget what it said."""
         with self._lock:
             step = self._steps.pop(model_call, None)
-            self._heard += step.heard if step is not None else 0
+            self._spoke |= step is not None and step.has_spoken
         if step is not None:
+            step.inbox.clear()
             self._session.events(step.ended(self.id, self._session.now))
 
     @property
@@ -111,7 +137,7 @@ class Run:
     @property
     def heard_latest(self) -> bool:
         """True if the latest model call streamed anything."""
-        return self._latest is not None and self._latest.heard > 0
+        return self._latest is not None and self._latest.has_spoken
 
     def call(
         self,
@@ -125,6 +151,7 @@ class Run:
 
         ``batch`` names the calls that run at the same time as this one; None if it runs alone.
         """
+        self.catch_up()
         self._void_touched(but=batch)
         try:
             key = self._session.key(tool, arguments, caller)
@@ -149,6 +176,7 @@ class Run:
         But for a search of the same ``batch``: those run side by side, and either may be the first to read or write.
         Results that other runs may be given are void at once.
         """
+        self.catch_up()
         if batch is None or self._session.own is None:
             self._session.void(f"tool {name} ran")
         else:
@@ -191,23 +219,26 @@ class Run:
             if self._closed:
                 return
             self._closed = True
-            heard = self._heard + sum(step.heard for step in self._steps.values())
+            spoke = self._spoke or any(step.has_spoken for step in self._steps.values())
             self._steps.clear()
-        idle = self._count > 0 and heard == 0
+        idle = self._count > 0 and not spoke
         if idle and self._engine.enabled and self._engine.tools:
             self._engine.warn_once("idle", " ".join((IDLE_ADVICE, *self._engine.left_plain)))
         self._engine.closed(self)
         end_session(self._session, idle=idle)
 
-    def _act(self, step: Step, signals: Iterable[Signal], caller: Callable[[], Caller]) -> None:
-        if not self._engine.enabled:
-            return
+    def _act(self, step: Step, signals: Iterable[Signal], at: float) -> None:
+        """Start what ``signals``, heard at ``at``, ask for, in the context in which the model speaks."""
+        if step.context is not None and step.caller is not None and self._engine.enabled:
+            step.context.copy().run(self._start, step, signals, step.caller, at)
+
+    def _start(self, step: Step, signals: Iterable[Signal], caller: Callable[[], Caller], at: float) -> None:
         for signal in signals:
             wish = self._wish(step, signal)
             if wish is None:
                 continue
             if wish.source is Source.SEALED:
-                step.note_sealed(wish.tool.policy.name, encode_arguments(dict(wish.arguments)), self._session.now)
+                step.note_sealed(wish.tool.policy.name, encode_arguments(dict(wish.arguments)), at)
             # Looking at the budgets and starting is one step, or model calls at the same time could exceed them.
             with self._launching:
                 if launch(self._session, wish, caller(), self._spent(step)):

@@ -5,10 +5,14 @@ from __future__ import annotations
 import bisect
 import itertools
 from collections import deque
+from collections.abc import Callable
+from contextvars import Context
 
 from langgraph_prefetch.events import StepEnded
 from langgraph_prefetch.intent.reader import IntentReader
 from langgraph_prefetch.keys import Encoded
+from langgraph_prefetch.locks import ForkSafeLock
+from langgraph_prefetch.ports import Caller
 from langgraph_prefetch.values import Delta, ToolCallDelta
 
 MAX_PIECES = 20_000
@@ -22,6 +26,14 @@ class Step:
         number: counted from 1 within the run.
         reader: the intent reader of this model call.
         began_at: clock seconds.
+
+    Attributes:
+        heard: pieces read.
+        inbox: pieces not read yet, each with its time and with who would call; ``is_due`` while they are to be read.
+        reading: held while the inbox is read; a look-up reads what is left itself, and waits for it.
+        caller: who would call for what was read last.
+        context: what was current when the model began to speak; searches run in a copy of it.
+        guesses, sealed: speculations started, by kind.
     """
 
     __slots__ = (
@@ -30,16 +42,26 @@ class Step:
         "_sealed",
         "_times",
         "began_at",
+        "caller",
+        "context",
         "guesses",
         "heard",
+        "inbox",
+        "is_due",
         "number",
         "reader",
+        "reading",
         "sealed",
     )
 
     def __init__(self, number: int, reader: IntentReader, began_at: float) -> None:
         self.number, self.reader, self.began_at = number, reader, began_at
         self.heard = self.guesses = self.sealed = 0
+        self.inbox: deque[tuple[tuple[Delta, ...], float, Callable[[], Caller]]] = deque()
+        self.is_due = False
+        self.reading = ForkSafeLock()
+        self.caller: Callable[[], Caller] | None = None
+        self.context: Context | None = None
         self._call_at: float | None = None
         self._pieces: deque[str] = deque(maxlen=MAX_PIECES)
         self._times: deque[float] = deque(maxlen=MAX_PIECES)
@@ -53,6 +75,11 @@ class Step:
             self._times.append(at)
         elif self._call_at is None:
             self._call_at = at
+
+    @property
+    def has_spoken(self) -> bool:
+        """True once anything of it was heard."""
+        return self.heard > 0 or bool(self.inbox)
 
     def ended(self, run_id: str, at: float) -> StepEnded:
         """What is told of it at its end."""

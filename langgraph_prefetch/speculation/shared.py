@@ -16,6 +16,7 @@ from langgraph_prefetch.speculation.budget import Ledger
 from langgraph_prefetch.speculation.cache import SpeculationCache
 from langgraph_prefetch.speculation.executor import Executor
 from langgraph_prefetch.speculation.loops import BackgroundLoop, LoopHost
+from langgraph_prefetch.speculation.reading import Reading, ReadingAtOnce, ReadingThread
 from langgraph_prefetch.values import Output
 
 MAX_SHARED_ENTRIES = 1_024
@@ -50,16 +51,25 @@ class Shared:
     ledger: Ledger
     cache: SpeculationCache
     resumable: ResumableAnswers
+    reading: Reading
 
     @classmethod
-    def made(cls, host: LoopHost, *, limits: ExecutorLimits | None = None, clock: Clock = time.monotonic) -> Shared:
-        """A set of its own."""
+    def made(
+        cls,
+        host: LoopHost,
+        *,
+        limits: ExecutorLimits | None = None,
+        clock: Clock = time.monotonic,
+        reading: Reading | None = None,
+    ) -> Shared:
+        """A set of its own; streams are read at once unless ``reading`` is given."""
         return cls(
             clock,
             Executor(host, limits or ExecutorLimits(), clock),
             Ledger(clock),
             SpeculationCache(MAX_SHARED_ENTRIES, clock),
             ResumableAnswers(clock),
+            reading or ReadingAtOnce(),
         )
 
 
@@ -73,7 +83,7 @@ def process_wide() -> Shared:
     global _process
     with _lock:
         if _process is None:
-            _process = Shared.made(BackgroundLoop(), limits=_limits)
+            _process = Shared.made(BackgroundLoop(), limits=_limits, reading=ReadingThread())
         return _process
 
 

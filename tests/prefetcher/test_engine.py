@@ -296,7 +296,7 @@ def test_an_idle_run_says_so_once(rig: Rig, caplog: pytest.LogCaptureFixture) ->
     for _ in range(3):
         run = rig.engine.open_run()
         run.begin_step("m")
-        run.end_step("m", PlainCaller)
+        run.end_step("m")
         run.close()
     cut_off = rig.engine.open_run()
     cut_off.begin_step("m")
@@ -363,7 +363,7 @@ def test_model_calls_that_never_end(rig: Rig) -> None:
         run.begin_step(number)
         run.hear(number, [TextDelta("x")], PlainCaller)
     assert len(run._steps) == 32
-    run.end_step(0, PlainCaller)
+    run.end_step(0)
     run.drop_step(1)
     assert not any(isinstance(event, StepEnded) for event in rig.events)
 
@@ -374,7 +374,7 @@ def test_a_failed_model_call_says_nothing_later(rig: Rig) -> None:
     rig.seal(run, "a")
     run.drop_step("model call")
     rig.seal(run, "a")
-    run.end_step("model call", PlainCaller)
+    run.end_step("model call")
     assert rig.search.queries == ["a"]
     assert rig.engine.report().steps == 2
 
@@ -415,7 +415,7 @@ async def test_fifty_runs_at_once_on_one_loop() -> None:
             begin(run, str(step))
             seal(run, f"q {step}", caller, model_call=str(step))
             await asyncio.sleep(0)
-            run.end_step(str(step), lambda: caller)
+            run.end_step(str(step))
             made = run.call(tool, {"query": f"q {step}"}, None, caller)
             assert made is not None
             output = await made.aanswer()
@@ -451,7 +451,7 @@ def test_fifty_runs_at_once_on_threads(shared: bool) -> None:
             query = f"q {step} of {number % 5}"
             begin(run, str(step))
             seal(run, query, caller, model_call=str(step))
-            run.end_step(str(step), lambda: caller)
+            run.end_step(str(step))
             if (found := finish(engine, run, query, caller)) != f"found {query}":
                 wrong.append((query, found))
         run.close()

@@ -147,6 +147,7 @@ def test_forking_with_work_in_flight() -> None:
     engine.tools["search"] = FunctionSearch(search)
     parents_run = engine.open_run()
     seal(parents_run, "a")
+    parents_run.catch_up()
     assert process_wide().executor.running == 1
     in_child("answer_a_call_in_the_child")
     in_child("wait_for_the_parents_search")

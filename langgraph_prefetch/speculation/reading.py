@@ -1,0 +1,70 @@
+"""Where streams are read: at once on the model's own thread, or on a thread beside it so that no token waits."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Protocol
+
+from langgraph_prefetch.locks import ForkSafeLock
+
+
+class Reading(Protocol):
+    """Runs small pieces of work in order. Never raises, never blocks its caller."""
+
+    def soon(self, read: Callable[[], None]) -> None:
+        """Run ``read``, which must not raise."""
+        ...
+
+
+class ReadingAtOnce:
+    """On the calling thread: for a clock that is driven, where nothing may happen beside it."""
+
+    def soon(self, read: Callable[[], None]) -> None:
+        """Run ``read`` now."""
+        read()
+
+
+class ReadingThread:
+    """On one daemon thread, started at first use and again in a forked child."""
+
+    def __init__(self) -> None:
+        self._lock = ForkSafeLock()
+        self._work: SimpleQueue[Callable[[], None]] | None = None
+        _threads.add(self)
+
+    def soon(self, read: Callable[[], None]) -> None:
+        """Run ``read`` soon."""
+        (self._work or self._started()).put(read)
+
+    def after_fork(self) -> None:
+        """In a forked child the thread does not exist; what it had not read is the parent's."""
+        self._work = None
+
+    def _started(self) -> SimpleQueue[Callable[[], None]]:
+        with self._lock:
+            if self._work is None:
+                self._work = SimpleQueue()
+                threading.Thread(
+                    target=_read_all, args=(self._work,), name="langgraph-prefetch-reading", daemon=True
+                ).start()
+            return self._work
+
+
+def _read_all(work: SimpleQueue[Callable[[], None]]) -> None:
+    while True:
+        work.get()()
+
+
+_threads: weakref.WeakSet[ReadingThread] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for thread in list(_threads):
+        thread.after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork)
