@@ -62,6 +62,7 @@ def test_stripped_documentation_is_one_line(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(180)
 def test_a_whole_run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The real server, index and agents: equal answers, something hidden, all of it in JSON, nothing left behind."""
     started: list[Server] = []
@@ -102,6 +103,7 @@ def test_a_whole_run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypat
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(180)
 def test_an_interrupted_run_leaves_no_server(folder: Path) -> None:
     """Neither a process nor a file, and the shell's exit code for it."""
     process = subprocess.Popen(
@@ -122,7 +124,7 @@ def test_an_interrupted_run_leaves_no_server(folder: Path) -> None:
             assert is_running(server)
             time.sleep(1)
             process.send_signal(signal.SIGINT)
-            rest = process.communicate(timeout=20)[0]
+            rest = process.communicate(timeout=60)[0]
         finally:
             process.kill()
     assert process.returncode == 130, rest
