@@ -14,9 +14,11 @@
     ├── MissingExtraError (ImportError)     an optional library is not installed
     ├── UnkeyableError                      arguments that no key can stand for
     ├── SpeculationRejectedError            no room for a speculation; counted, never shown to the agent
+    ├── NotServableError                    a tool's result that no call may be answered with; counted likewise
     ├── TraceFileError                      a recording that cannot be read
     ├── EventFileError                      a file of events that cannot be read
-    └── TimelineError                       a timeline that cannot be drawn or written
+    ├── TimelineError                       a timeline that cannot be drawn or written
+    └── DemoError                           something the demo needs does not work here
 
 Nothing here is ever raised into a running agent: there, a failure of prefetch is a miss.
 """
@@ -135,6 +137,10 @@ class SpeculationRejectedError(PrefetchError):
         super().__init__(f"speculation rejected: {reason}")
 
 
+class NotServableError(PrefetchError):
+    """A tool gave back something that no other call may be answered with."""
+
+
 class TraceFileError(PrefetchError):
     """A recording cannot be opened or read."""
 
@@ -153,3 +159,7 @@ class EventFileError(PrefetchError):
 
 class TimelineError(PrefetchError):
     """A timeline cannot be drawn or written; the message says what is missing."""
+
+
+class DemoError(PrefetchError):
+    """Something the demo needs does not work here; the message says what, and what to do where that is known."""

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from langgraph_prefetch.demo.agent import FIRST_TOKEN_SECONDS, named_model, scripted_model
 from langgraph_prefetch.demo.corpus import passages
-from langgraph_prefetch.demo.failure import DemoError
 from langgraph_prefetch.demo.figures import Figures
 from langgraph_prefetch.demo.questions import QUESTIONS
 from langgraph_prefetch.demo.server import postgres
@@ -19,7 +18,7 @@ from langgraph_prefetch.demo.session import Session
 from langgraph_prefetch.demo.settings import DemoSettings
 from langgraph_prefetch.demo.store import filled_store
 from langgraph_prefetch.demo.table import table
-from langgraph_prefetch.errors import ConfigurationError
+from langgraph_prefetch.errors import ConfigurationError, DemoError
 
 ADDED, LOCAL = "all questions", "without added latency"
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from langgraph_prefetch.demo.failure import DemoError
+from langgraph_prefetch.errors import DemoError
 
 ATTEMPTS = 2
 STOP_SECONDS = 5.0

@@ -18,7 +18,7 @@ from langsmith import tracing_context
 from pydantic import BaseModel
 
 from langgraph_prefetch.config import ToolPolicy
-from langgraph_prefetch.errors import PrefetchError
+from langgraph_prefetch.errors import NotServableError
 from langgraph_prefetch.graph.caller import GraphCaller, speculative_context
 from langgraph_prefetch.keys import Same
 from langgraph_prefetch.ports import Caller, Work
@@ -27,10 +27,6 @@ from langgraph_prefetch.values import Output
 QUERY_NAMES = ("query", "q", "search_query", "question", "input", "text", "keywords", "search", "entity", "title")
 
 _INJECTED = (InjectedState, InjectedStore, InjectedToolCallId, InjectedToolArg)
-
-
-class NotServableError(PrefetchError):
-    """The tool gave back something that no other call may be answered with."""
 
 
 class LangChainTool:

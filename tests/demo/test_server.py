@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from langgraph_prefetch.demo import server
-from langgraph_prefetch.demo.failure import DemoError
 from langgraph_prefetch.demo.server import is_running, postgres
+from langgraph_prefetch.errors import DemoError
 
 
 class Embedded:
