@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Protocol
 
 from langgraph_prefetch.locks import ForkSafeLock
+
+
+GATHER_SECONDS = 0.001
+"""How long the reading thread lets tokens gather before it reads them: a twentieth of the time between two of them."""
 
 
 class Reading(Protocol):
@@ -56,7 +61,10 @@ class ReadingThread:
 
 def _read_all(work: SimpleQueue[Callable[[], None]]) -> None:
     while True:
-        work.get()()
+        read = work.get()
+        # Tokens that come in a burst are read together: for each alone, both threads would fight for the interpreter.
+        time.sleep(GATHER_SECONDS)
+        read()
 
 
 _threads: weakref.WeakSet[ReadingThread] = weakref.WeakSet()
