@@ -15,7 +15,7 @@ const WORDS = {
   speculation(mark) {
     const from = `started by ${source(mark.source)} (${mark.cue}), P ${share(mark.probability)}`;
     const ran = mark.seconds == null ? "" : `retrieval took ${seconds(mark.seconds)}`;
-    const joined = mark.joined ? `asked for ${mark.joined.length} more times` : "";
+    const joined = mark.joined ? `asked for again ${mark.joined.length === 1 ? "once" : `${mark.joined.length} times`}` : "";
     const reason = mark.reason ? `: ${mark.reason}` : "";
     return { what: `speculation, ${mark.tool}`, outcome: `${mark.fate}${reason}`, why: sentence(from, ran, joined) };
   },
