@@ -81,10 +81,11 @@ Signal = Guess | SealedCall
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a search tool gave back: the content and artifact of its ``ToolMessage``."""
+    """What a search tool gave back: the content and artifact of its ``ToolMessage``, and what it said meanwhile."""
 
     content: Any = field(hash=False)
     artifact: Any = field(default=None, hash=False)
+    said: tuple[Any, ...] = field(default=(), hash=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.runtime import Runtime, get_runtime
 
+from langgraph_prefetch.graph.said import Listening
 from langgraph_prefetch.keys import Encoded, encode_caller
 
 SPECULATION_TAG = "langgraph_prefetch:speculation"
@@ -58,8 +59,8 @@ class GraphCaller:
         seen = {name: value for name, value in self.configurable.items() if name not in ignore}
         return encode_caller({"configurable": seen, "context": self.context})
 
-    def speculative_config(self) -> RunnableConfig:
-        """The configuration a speculation runs with.
+    def speculative_config(self, listening: Listening) -> RunnableConfig:
+        """The configuration a speculation runs with; what its tool says goes to ``listening``.
 
         The user's keys are kept, or it would fetch another user's result. The host's are dropped: with them a tool
         could write to the run's stream, fire its events, or take an interrupt's resume value that is not meant for it.
@@ -69,10 +70,12 @@ class GraphCaller:
             # The key under which the host keeps its runtime is its own affair: find it by what it holds.
             for name, value in self.config.get("configurable", {}).items():
                 if value is self.runtime:
-                    configurable[name] = replace(self.runtime, stream_writer=_write_nowhere)
+                    configurable[name] = replace(self.runtime, stream_writer=listening.write)
         metadata = self.config.get("metadata") or {}
         metadata = {name: value for name, value in metadata.items() if not name.startswith(_HOST_METADATA)}
-        return RunnableConfig(configurable=configurable, metadata=metadata, tags=[SPECULATION_TAG], callbacks=None)
+        return RunnableConfig(
+            configurable=configurable, metadata=metadata, tags=[SPECULATION_TAG], callbacks=[listening]
+        )
 
 
 def user_configurable(config: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -101,7 +104,3 @@ def speculative_context(config: RunnableConfig) -> contextvars.Context:
     context = contextvars.copy_context()
     context.run(var_child_runnable_config.set, config)
     return context
-
-
-def _write_nowhere(_: Any) -> None:
-    """Take the place of the run's stream writer."""

@@ -12,6 +12,7 @@ from langsmith import tracing_context
 
 from langgraph_prefetch.config import ToolPolicy
 from langgraph_prefetch.graph.caller import GraphCaller, speculative_context
+from langgraph_prefetch.graph.said import Listening
 from langgraph_prefetch.keys import Same
 from langgraph_prefetch.ports import Caller, Work
 from langgraph_prefetch.values import Output
@@ -53,7 +54,7 @@ class RetrieverSearch:
     def prepare(self, arguments: Mapping[str, Any], caller: Caller) -> Work:
         """A background run in a copy of the present context, with the user's configuration and none of the host's."""
         graph_caller = caller if isinstance(caller, GraphCaller) else GraphCaller.ambient()
-        config = graph_caller.speculative_config()
+        config = graph_caller.speculative_config(Listening())
         context = speculative_context(config)
         query = str(arguments[QUERY])
         rest = {name: value for name, value in arguments.items() if name != QUERY}

@@ -13,6 +13,7 @@ from langgraph.types import Command
 
 from langgraph_prefetch.graph.arrival import Arrival, run_in
 from langgraph_prefetch.graph.caller import GraphCaller
+from langgraph_prefetch.graph.said import asay_again, say_again
 from langgraph_prefetch.graph.tools import LangChainTool, output_of
 from langgraph_prefetch.prefetcher import PrefetchEngine, Run
 from langgraph_prefetch.values import Output
@@ -95,9 +96,11 @@ class _StandIn(BaseTool):
     response_format: Any = "content_and_artifact"
 
     def _run(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        say_again(self.served.said)
         return self.served.content, self.served.artifact
 
     async def _arun(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        await asay_again(self.served.said)
         return self.served.content, self.served.artifact
 
 

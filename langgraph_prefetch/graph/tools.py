@@ -20,6 +20,7 @@ from pydantic import BaseModel
 from langgraph_prefetch.config import ToolPolicy
 from langgraph_prefetch.errors import NotServableError
 from langgraph_prefetch.graph.caller import GraphCaller, speculative_context
+from langgraph_prefetch.graph.said import Listening
 from langgraph_prefetch.keys import Same
 from langgraph_prefetch.ports import Caller, Work
 from langgraph_prefetch.values import Output
@@ -87,27 +88,28 @@ class LangChainTool:
     def prepare(self, arguments: Mapping[str, Any], caller: Caller) -> Work:
         """A background run in a copy of the present context, with the user's configuration and none of the host's."""
         graph_caller = caller if isinstance(caller, GraphCaller) else GraphCaller.ambient()
-        config = graph_caller.speculative_config()
+        listening = Listening()
+        config = graph_caller.speculative_config(listening)
         context = speculative_context(config)
         given = {name: value for name, value in arguments.items() if name not in self._injected}
         call = {
             "type": "tool_call",
             "name": self.tool.name,
             "id": f"speculation-{uuid.uuid4().hex}",
-            "args": {**given, **self._runtime_for(graph_caller, config)},
+            "args": {**given, **self._runtime_for(graph_caller, config, listening)},
         }
         loop = graph_caller.loop
         if loop is None or not has_own_async(self.tool):
-            return Work(context=context, blocking=lambda: self._run(call, config))
-        return Work(context=context, coroutine=lambda: self._arun(call, config), loop=loop)
+            return Work(context=context, blocking=lambda: self._run(call, config, listening))
+        return Work(context=context, coroutine=lambda: self._arun(call, config, listening), loop=loop)
 
-    def _runtime_for(self, caller: GraphCaller, config: RunnableConfig) -> dict[str, Any]:
+    def _runtime_for(self, caller: GraphCaller, config: RunnableConfig, listening: Listening) -> dict[str, Any]:
         # Reached only with the user's word (ToolPolicy.reads_runtime) that context and config are all that is read.
         runtime: ToolRuntime[Any, Any] = ToolRuntime(
             state={},
             context=caller.context,
             config=config,
-            stream_writer=lambda _: None,
+            stream_writer=listening.write,
             tool_call_id=None,
             store=caller.runtime.store if caller.runtime is not None else None,
         )
@@ -116,24 +118,26 @@ class LangChainTool:
     def _tracing(self) -> AbstractContextManager[Any]:
         return nullcontext() if self._traced else tracing_context(enabled=False)
 
-    def _run(self, call: dict[str, Any], config: RunnableConfig) -> Output:
+    def _run(self, call: dict[str, Any], config: RunnableConfig, listening: Listening) -> Output:
         with self._tracing():
-            return self._output(call, self._unheard.invoke(call["args"] if self._raw else call, config))
+            result = self._unheard.invoke(call["args"] if self._raw else call, config)
+        return self._output(call, result, tuple(listening.said))
 
-    async def _arun(self, call: dict[str, Any], config: RunnableConfig) -> Output:
+    async def _arun(self, call: dict[str, Any], config: RunnableConfig, listening: Listening) -> Output:
         with self._tracing():
-            return self._output(call, await self._unheard.ainvoke(call["args"] if self._raw else call, config))
+            result = await self._unheard.ainvoke(call["args"] if self._raw else call, config)
+        return self._output(call, result, tuple(listening.said))
 
-    def _output(self, call: dict[str, Any], result: Any) -> Output:
+    def _output(self, call: dict[str, Any], result: Any, said: tuple[Any, ...]) -> Output:
         if self._raw and not isinstance(result, Command):
-            return Output(result)
+            return Output(result, said=said)
         if not isinstance(result, ToolMessage) or result.tool_call_id != call["id"]:
             reason = f"it returned a {type(result).__name__} of its own making, which may change the graph's state"
             self._refuse(self.tool.name, reason)
             raise NotServableError(reason)
         if result.status == "error":
             raise NotServableError("the tool reported an error")
-        return Output(result.content, result.artifact)
+        return Output(result.content, result.artifact, said)
 
 
 def output_of(tool_name: str, call_id: str | None, message: Any) -> Output | None:

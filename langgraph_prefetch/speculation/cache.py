@@ -221,7 +221,7 @@ class _Entries(TLRUCache[SearchKey, Entry]):
 
 def snapshot(output: Output) -> Output | None:
     """A copy that later changes to the original cannot reach; None if it cannot be copied (and so not be kept)."""
-    if isinstance(output.content, str) and output.artifact is None:
+    if isinstance(output.content, str) and output.artifact is None and not output.said:
         return output
     try:
         return copy.deepcopy(output)

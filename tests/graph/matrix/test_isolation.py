@@ -119,7 +119,6 @@ def test_a_speculation_that_nobody_asked_for_leaves_no_trace(style: str) -> None
     assert (report.speculations, report.failed, report.served, report.false_starts) == (1, 0, 0, 1)
 
 
-@pytest.mark.xfail(strict=True, reason="a served call is shown from start to end, but not what its tool did in between")
 @pytest.mark.parametrize("style", ["stream-everything", "astream_events-v2"])
 def test_what_a_tool_says_while_it_runs_is_said_by_a_served_call_too(style: str) -> None:
     """Custom writes and events of the tool's own, as in a run that searches for itself."""
