@@ -12,7 +12,6 @@ from typing import Protocol
 
 from langgraph_prefetch.locks import ForkSafeLock
 
-
 GATHER_SECONDS = 0.001
 """How long the reading thread lets tokens gather before it reads them: a twentieth of the time between two of them."""
 
