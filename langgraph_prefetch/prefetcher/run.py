@@ -76,14 +76,14 @@ class Run:
         self._session.events(StepStarted(run_id=self.id, step=number, at=now))
         return step
 
-    def hear(self, model_call: Hashable, deltas: tuple[Delta, ...], caller: Callable[[], Caller]) -> None:
+    def hear(self, model_call: Hashable, deltas: Iterable[Delta], caller: Callable[[], Caller]) -> None:
         """Take in pieces of a model call's stream; they are read beside it, and what they make likely is started."""
         step = self._steps.get(model_call)
         if step is None or self._closed:
             return
         if step.context is None:
             step.context = copy_context()
-        step.inbox.append((deltas, self._session.now, caller))
+        step.inbox.append((tuple(deltas), self._session.now, caller))
         if not step.is_due:
             step.is_due = True
             self._session.shared.reading.soon(partial(self._read, step))
