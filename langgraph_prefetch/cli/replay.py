@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import sys
@@ -12,18 +13,19 @@ from typing import TYPE_CHECKING
 
 from langgraph_prefetch.cli.command import add_command
 from langgraph_prefetch.cli.progress import progress
+from langgraph_prefetch.config import require_at_least
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.evaluation.measures import FileMeasures
 from langgraph_prefetch.evaluation.replay import replay
 from langgraph_prefetch.evaluation.settings import ReplaySettings
 from langgraph_prefetch.evaluation.table import main_table, time_tables
-from langgraph_prefetch.evaluation.traces import read_recording
+from langgraph_prefetch.evaluation.traces import Recording, read_recording
 
 if TYPE_CHECKING:
     from langgraph_prefetch.cli.command import Commands
 
 _DESCRIPTION = """\
-Play recorded agent runs to the real machine on virtual time, and say what it would have hidden.
+Play recorded agent runs to the real machine, on virtual time, and say what it would have hidden.
 
 A file holds one episode a line, as JSON: {"style", "question", "steps": [{"thought", "action", "query"}, ...]} with
 style one of react_text, think_tags, tool_calls. The model is assumed to write one token (about four characters) at a
@@ -33,7 +35,8 @@ _EXAMPLES = """\
   langgraph-prefetch replay runs.jsonl
   langgraph-prefetch replay runs.jsonl --no-sealed --json figures.json
   langgraph-prefetch replay *.jsonl --tokens-per-second 80 --latency 0.3 --reuse 60
-  langgraph-prefetch replay runs.jsonl --tool web_search --tool lookup_article"""
+  langgraph-prefetch replay runs.jsonl --tool web_search --tool lookup_article
+  langgraph-prefetch replay runs.jsonl --real-time --limit-episodes 5"""
 
 
 def register(commands: Commands) -> None:
@@ -75,6 +78,12 @@ def register(commands: Commands) -> None:
         help="run every episode as many callers at once, in one scope, whose calls look alike: other users, k of other "
         "types (1, True, 1.0, '1') and of equal hashes; wrong answers must stay 0",
     )
+    add(
+        "--real-time",
+        action="store_true",
+        help="wait for every token and search, on the real clock: as slow as the runs",
+    )
+    add("--limit-episodes", type=int, metavar="N", help="play only the first N episodes of each file")
     add("--json", type=Path, metavar="OUT", help="write the figures there, as a list with an object for each file")
 
 
@@ -90,9 +99,11 @@ def _run(arguments: argparse.Namespace) -> int:
         threshold=arguments.threshold,
         inject_collisions=arguments.inject_collisions,
     )
+    if arguments.limit_episodes is not None:
+        require_at_least("--limit-episodes", arguments.limit_episodes, 1)
     if arguments.json is not None:
         _check_writable(arguments.json)
-    files = _measure(arguments.files, settings)
+    files = _measure(arguments.files, settings, real_time=arguments.real_time, limit=arguments.limit_episodes)
     print(main_table(files))
     for each in files:
         print(f"\n{time_tables(each)}")
@@ -101,8 +112,10 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _measure(paths: Sequence[str], settings: ReplaySettings) -> list[FileMeasures]:
-    recordings = [read_recording(path) for path in paths]
+def _measure(
+    paths: Sequence[str], settings: ReplaySettings, *, real_time: bool, limit: int | None
+) -> list[FileMeasures]:
+    recordings = [_first(limit, read_recording(path)) for path in paths]
     for recording in recordings:
         for line in recording.malformed:
             print(f"skipped {line}", file=sys.stderr)
@@ -110,7 +123,11 @@ def _measure(paths: Sequence[str], settings: ReplaySettings) -> list[FileMeasure
             print(f"{recording.file}: lines skipped: {len(recording.malformed)}", file=sys.stderr)
     total = sum(len(recording.episodes) for recording in recordings)
     with progress("replaying", total) as on_episode:
-        return [replay(recording, settings, on_episode=on_episode) for recording in recordings]
+        return [replay(each, settings, on_episode=on_episode, real_time=real_time) for each in recordings]
+
+
+def _first(limit: int | None, recording: Recording) -> Recording:
+    return dataclasses.replace(recording, episodes=recording.episodes[:limit])
 
 
 def _check_writable(out: Path) -> None:

@@ -1,4 +1,4 @@
-"""Replay: recorded runs through the real reader, scheduler, executor, cache and answer, on virtual time.
+"""Replay: recorded runs through the real reader, scheduler, executor, cache and answer, on virtual or real time.
 
 What is assumed, and what is not: the model writes one token at a steady rate, every search takes the same time, other
 tools take none, and the graph one short step. What is read, started, joined, cancelled and served is decided by the
@@ -21,7 +21,7 @@ from langgraph_prefetch.evaluation.player import Player, owner_of, play_all
 from langgraph_prefetch.evaluation.settings import ReplaySettings
 from langgraph_prefetch.evaluation.streams import ENDINGS, MESSAGES
 from langgraph_prefetch.evaluation.traces import Recording
-from langgraph_prefetch.evaluation.virtual_time import run_virtually
+from langgraph_prefetch.evaluation.virtual_time import run_really, run_virtually
 from langgraph_prefetch.events import EventSink
 from langgraph_prefetch.intent.cues import CueSet, default_cues
 from langgraph_prefetch.prefetcher import PrefetchEngine
@@ -38,6 +38,7 @@ def replay(
     *,
     sink: EventSink | None = None,
     on_episode: Callable[[], None] = lambda: None,
+    real_time: bool = False,
 ) -> FileMeasures:
     """Replay every episode of a recording, one after the other, each in a scope of its own.
 
@@ -46,12 +47,15 @@ def replay(
         settings: the assumptions.
         sink: receives every event of the machine as well.
         on_episode: called after each episode.
+        real_time: wait for every token and every search; the counts are those of virtual time, and the seconds differ
+            by what the machine itself takes.
 
     Raises:
         ConfigurationError: the environment switches prefetch off.
     """
     cues = default_cues()  # read from files, which nothing on an event loop should do
-    return run_virtually(lambda: _replay(recording, settings, cues, sink, on_episode))
+    play = run_really if real_time else run_virtually
+    return play(lambda: _replay(recording, settings, cues, sink, on_episode))
 
 
 async def _replay(
@@ -80,9 +84,10 @@ async def _replay(
     for number, episode in enumerate(recording.episodes, start=1):
         await play_all(player, episode, everybody or alone(number))
         on_episode()
-    # In a shared scope results wait for a later run until they are too old.
-    await asyncio.sleep(engine.options.max_age_seconds + (settings.reuse_seconds or 0.0) + _SETTLING_SECONDS)
-    shared.cache.entries()
+    await asyncio.sleep(settings.latency_seconds + _SETTLING_SECONDS)  # what is under way ends
+    # In a shared scope results would wait for a later run until they are too old; none comes.
+    for entry in shared.cache.take():
+        entry.abandon("expired")
     shared.executor.close()
     return measures(
         recording.file,

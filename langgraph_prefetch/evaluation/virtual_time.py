@@ -51,6 +51,12 @@ def run_virtually(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
         return runner.run(main())
 
 
+def run_really(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run ``main()`` to its end on an ordinary event loop of its own: what sleeps takes its time."""
+    with asyncio.Runner() as runner:
+        return runner.run(main())
+
+
 def _running() -> asyncio.AbstractEventLoop | None:
     try:
         return asyncio.get_running_loop()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,25 @@ def test_options_reach_the_replay(runs: Path, tmp_path: Path, capsys: pytest.Cap
     assert crowded["wrong_answers"] == 0
 
 
+def test_on_the_real_clock_and_only_the_first_episodes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first N episodes of each file, waited for: the counts of virtual time, at the pace of the model."""
+    runs = write(tmp_path / "runs.jsonl", [episode(SAID, ANSWERED)] * 3)
+    common = ["replay", str(runs), "--limit-episodes", "1", "--tokens-per-second", "100", "--latency", "0.05", "--json"]
+    figures, took = [], []
+    for options in ([], ["--real-time"]):
+        out = tmp_path / "figures.json"
+        began = time.monotonic()
+        assert main([*common, str(out), *options]) == 0
+        took.append(time.monotonic() - began)
+        (measured,) = json.loads(out.read_text(encoding="utf-8"))
+        figures.append(
+            {name: measured[name] for name in ("episodes", "steps", "coverage", "speculations", "timeliness")}
+        )
+    assert figures[0] == figures[1]
+    assert figures[0]["episodes"] == 1
+    assert took[1] > 0.3  # some forty tokens
+
+
 def test_malformed_lines_are_named_and_counted(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """On standard error: the file, the line and the reason; then how many. The rest is measured."""
     with runs.open("a", encoding="utf-8") as file:
@@ -82,6 +102,7 @@ def test_malformed_lines_are_named_and_counted(runs: Path, tmp_path: Path, capsy
         (["--max-guesses", "-1"], "guesses_per_step must be at least 0"),
         (["--threshold", "2"], "threshold is a probability"),
         (["--tool", ""], "empty name"),
+        (["--limit-episodes", "0"], "--limit-episodes must be at least 1"),
         (["--json", "."], "it is a folder"),
         (["--json", "missing/figures.json"], "there is no folder missing"),
     ],
