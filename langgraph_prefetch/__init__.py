@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from langgraph_prefetch.config import Budgets, ExecutorLimits, PrefetchOptions, ToolPolicy
+from langgraph_prefetch.config import Budgets, ExecutorLimits, PrefetchOptions, Price, ToolPolicy
 from langgraph_prefetch.errors import ConfigurationError, MissingExtraError, PrefetchError
 from langgraph_prefetch.graph.front import Prefetcher
 from langgraph_prefetch.graph.nodes import SpeculationNode, prefetching_tool_node
@@ -25,6 +25,7 @@ __all__ = [
     "PrefetchMiddleware",
     "PrefetchOptions",
     "Prefetcher",
+    "Price",
     "Report",
     "SpeculationNode",
     "ToolPolicy",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable, Mapping
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -29,6 +30,36 @@ def _above_zero(name: str, value: float) -> None:
     _number(name, value)
     if not value > 0:
         raise ConfigurationError(f"{name} must be above 0, not {value!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """An amount in exactly one unit: what a call costs, or what a second is worth.
+
+    Attributes:
+        money: in a currency of your choice, the same everywhere.
+        calls: in calls of the backend. ``value_of_second=Price(calls=5)``: five wrong calls for each saved second.
+    """
+
+    money: float | None = None
+    calls: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.money is None) == (self.calls is None):
+            raise ConfigurationError("a Price is in money or in calls: Price(money=0.002) or Price(calls=1)")
+        require_at_least(f"Price({self.unit}=…)", self.amount, 0)
+        if not math.isfinite(self.amount):
+            raise ConfigurationError(f"a Price must be finite, not {self.amount!r}")
+
+    @property
+    def unit(self) -> Literal["money", "calls"]:
+        """What the amount counts."""
+        return "calls" if self.money is None else "money"
+
+    @property
+    def amount(self) -> float:
+        """How much, in its unit."""
+        return self.calls or 0.0 if self.money is None else self.money
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +100,7 @@ class ToolPolicy:
         reserve: how many of ``max_concurrency`` stay free for real calls.
         max_per_second: the backend's rate limit, of which speculation leaves half to real calls; None for none.
         timeout_seconds: after this a speculation is given up.
+        price: what one call costs; None: one call where ``value_of_second`` is in calls, else nothing.
     """
 
     name: str
@@ -81,6 +113,7 @@ class ToolPolicy:
     reserve: int = 1
     max_per_second: float | None = None
     timeout_seconds: float = 30.0
+    price: Price | None = None
 
     def __post_init__(self) -> None:
         if not self.name or not isinstance(self.name, str):
@@ -91,6 +124,23 @@ class ToolPolicy:
         if self.max_per_second is not None:
             _above_zero("max_per_second", self.max_per_second)
         _above_zero("timeout_seconds", self.timeout_seconds)
+        if self.price is not None and not isinstance(self.price, Price):
+            raise ConfigurationError(f"price takes a Price, such as Price(money=0.002), not {self.price!r}")
+
+    def price_in(self, value_of_second: Price) -> float:
+        """What one call costs, in the unit of ``value_of_second``.
+
+        Raises:
+            ConfigurationError: the price is in the other unit.
+        """
+        if self.price is None:
+            return 1.0 if value_of_second.unit == "calls" else 0.0
+        if self.price.unit != value_of_second.unit:
+            raise ConfigurationError(
+                f"the price of {self.name!r} is in {self.price.unit} and value_of_second in {value_of_second.unit}: "
+                "give both in one unit"
+            )
+        return self.price.amount
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +181,9 @@ class PrefetchOptions:
         trace_speculations: leave LangSmith tracing on inside speculations.
         mark_served: say in the metadata of a served call's own run that it was served, from what, and what that hid
             (``langgraph_prefetch.served`` …). Callbacks and traces see it; it differs from a bare run's metadata.
+        value_of_second: what a saved second is worth; with it a guess starts only where that is more than its price.
+            None: every guess may start.
+        dry_run: decide and count, but start nothing: the report says what would have been.
     """
 
     serve: Literal["exact"] = "exact"
@@ -145,6 +198,8 @@ class PrefetchOptions:
     log_queries: bool = False
     trace_speculations: bool = False
     mark_served: bool = False
+    value_of_second: Price | None = None
+    dry_run: bool = False
 
     def __post_init__(self) -> None:
         if self.serve != "exact":
@@ -167,6 +222,30 @@ class PrefetchOptions:
             raise ConfigurationError("ignore_configurable takes a tuple of names, not one string")
         _above_zero("max_age_seconds", self.max_age_seconds)
         require_at_least("max_wait_seconds", self.max_wait_seconds, 0)
+        if self.value_of_second is not None:
+            if not isinstance(self.value_of_second, Price):
+                raise ConfigurationError(
+                    "value_of_second takes a Price, such as Price(money=0.001) or Price(calls=5), "
+                    f"not {self.value_of_second!r}"
+                )
+            _above_zero("value_of_second", self.value_of_second.amount)
+        if not isinstance(self.dry_run, bool):
+            raise ConfigurationError(f"dry_run must be True or False, not {self.dry_run!r}")
+
+    def check_prices(self, policies: Iterable[ToolPolicy]) -> None:
+        """Check that the tools' prices and the value of a second go together.
+
+        Raises:
+            ConfigurationError: a price without a value of a second, or in another unit.
+        """
+        for policy in policies:
+            if self.value_of_second is not None:
+                policy.price_in(self.value_of_second)
+            elif policy.price is not None:
+                raise ConfigurationError(
+                    f"the price of {policy.name!r} says nothing without value_of_second: "
+                    f"add value_of_second=Price({policy.price.unit}=…)"
+                )
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> PrefetchOptions:

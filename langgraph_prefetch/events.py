@@ -17,6 +17,10 @@ from langgraph_prefetch.values import Source
 logger = logging.getLogger("langgraph_prefetch")
 
 
+DRY_RUN = "dry run"
+"""Why a speculation was ignored that would have been started but for ``dry_run``."""
+
+
 class Fate(StrEnum):
     """How a speculation ended; every one ends in exactly one of these."""
 
@@ -63,7 +67,14 @@ class StepEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeculationStarted:
-    """A background retrieval was handed to the executor."""
+    """A background retrieval was handed to the executor.
+
+    Attributes:
+        p_served: P(it will be served), by the gate; None, as the next three, where there is no gate.
+        saved_seconds: what it is expected to save if it is.
+        gain: ``p_served`` * ``saved_seconds`` * value of a second, in the unit of the prices; None without prices.
+        loss: (1 - ``p_served``) * price of a call.
+    """
 
     run_id: str
     step: int
@@ -74,6 +85,10 @@ class SpeculationStarted:
     probability: float
     cue: str
     query: str | None = None
+    p_served: float | None = None
+    saved_seconds: float | None = None
+    gain: float | None = None
+    loss: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +105,10 @@ class SpeculationJoined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeculationIgnored:
-    """A signal started nothing, and why (``budget: per_run``, ``off``, ``rejected: queue full`` …)."""
+    """A signal started nothing, and why (``budget: per_run``, ``rejected: queue full``, ``gate: not worth it`` …).
+
+    ``p_served``, ``saved_seconds``, ``gain`` and ``loss``: as for `SpeculationStarted`, where the signal was weighed.
+    """
 
     run_id: str
     step: int
@@ -99,6 +117,10 @@ class SpeculationIgnored:
     source: Source
     reason: str
     query: str | None = None
+    p_served: float | None = None
+    saved_seconds: float | None = None
+    gain: float | None = None
+    loss: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +151,9 @@ class SearchCallAnswered:
         hideable_seconds: min(retrieval, time from the query being readable in the stream to the call).
         hidden_seconds: retrieval time the agent did not wait for, at most ``hideable_seconds``.
         failed: the tool raised or returned an error.
+        forgone: why a speculation that would have answered it was not started (``dry run``, ``gate: not worth it`` …);
+            None: there was none.
+        forgone_seconds: retrieval time that one would have hidden.
     """
 
     run_id: str
@@ -147,6 +172,8 @@ class SearchCallAnswered:
     hidden_seconds: float
     failed: bool = False
     query: str | None = None
+    forgone: str | None = None
+    forgone_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

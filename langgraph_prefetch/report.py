@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from langgraph_prefetch.errors import TimelineError
 from langgraph_prefetch.events import (
+    DRY_RUN,
     Event,
     Fate,
     RunEnded,
@@ -33,6 +35,15 @@ class DrawsTimeline(Protocol):
     def timeline(self, path: str | Path, /) -> Path:
         """Draw them."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceList:
+    """What a saved second is worth, and what a call of each tool costs, all in one unit."""
+
+    unit: str
+    value_of_second: float
+    prices: Mapping[str, float]
 
 
 def _share(part: float, whole: float) -> float:
@@ -62,6 +73,11 @@ class Report:
         refusals: tools that are never run early, and why.
         left_plain: why ``force_streaming="auto"`` did not make a model stream.
         recording: the events, where they are recorded.
+        would_start, would_serve, would_hide_seconds: in a dry run, what would have been started and served, and the
+            seconds that would have hidden.
+        net_value: seconds hidden, times the value of one, less the price of a call for each speculation that ended
+            without being served; in a dry run what that would have been. None without ``value_of_second``.
+        unit: of ``net_value``: ``money`` or ``calls``.
     """
 
     runs: int = 0
@@ -86,6 +102,11 @@ class Report:
     refusals: tuple[tuple[str, str], ...] = field(default=())
     left_plain: tuple[str, ...] = ()
     recording: DrawsTimeline | None = field(default=None, repr=False, compare=False)
+    would_start: int = 0
+    would_serve: int = 0
+    would_hide_seconds: float = 0.0
+    net_value: float | None = None
+    unit: str = ""
 
     @property
     def served(self) -> int:
@@ -143,6 +164,13 @@ class Report:
             f"({self.retrieval_seconds:.2f} s of retrieval), timeliness {self.timeliness:.0%}",
             f"amplification   {self.amplification:.2f} backend starts for each one without prefetch",
         ]
+        if self.would_start:
+            lines.append(
+                f"dry run         would have started {self.would_start}, served {self.would_serve}, "
+                f"hidden {self.would_hide_seconds:.2f} s"
+            )
+        if self.net_value is not None:
+            lines.append(f"net value       {self.net_value:+.4g} {self.unit}")
         if self.false_starts:
             lines.append(f"false starts    {self.false_starts} of {self.steps} model calls")
         if self.idle_runs:
@@ -175,6 +203,7 @@ class Tally:
         self._n: Counter[str] = Counter()
         self._seconds: defaultdict[str, float] = defaultdict(float)
         self._ignored: Counter[str] = Counter()
+        self._unserved: Counter[str] = Counter()
         self._open: OrderedDict[str, _Steps] = OrderedDict()
 
     def __call__(self, event: Event) -> None:
@@ -194,8 +223,13 @@ class Tally:
                     self._steps(event.run_id).started.add(event.step)
             case SpeculationEnded():
                 self._n[f"fate.{event.fate}"] += 1
+                if event.fate is not Fate.SERVED:
+                    self._unserved[event.tool] += 1
             case SpeculationIgnored():
                 self._ignored[event.reason] += 1
+                if event.reason == DRY_RUN:
+                    self._n["would_start"] += 1
+                    self._unserved[event.tool] += 1
             case SearchCallAnswered():
                 self._n["search_calls"] += 1
                 self._n["late"] += event.late
@@ -205,6 +239,10 @@ class Tally:
                 self._seconds["hidden"] += event.hidden_seconds
                 self._seconds["hideable"] += event.hideable_seconds
                 self._seconds["retrieval"] += event.retrieval_seconds
+                if event.forgone == DRY_RUN:
+                    self._n["would_serve"] += 1
+                    self._unserved[event.tool] -= 1
+                    self._seconds["would_hide"] += event.forgone_seconds or 0.0
             case RunEnded():
                 self._n["idle"] += event.idle
                 steps = self._open.pop(event.run_id, _Steps())
@@ -226,11 +264,17 @@ class Tally:
         *,
         left_plain: tuple[str, ...] = (),
         recording: DrawsTimeline | None = None,
+        price_list: PriceList | None = None,
     ) -> Report:
-        """What was counted so far."""
+        """What was counted so far; with a ``price_list`` also what that was worth."""
         with self._lock:
             n, seconds = self._n.copy(), self._seconds.copy()
             ignored = tuple(self._ignored.most_common())
+            unserved = self._unserved.copy()
+        net_value = None
+        if price_list is not None:
+            lost = sum(price_list.prices.get(tool, 0.0) * count for tool, count in unserved.items())
+            net_value = (seconds["hidden"] + seconds["would_hide"]) * price_list.value_of_second - lost
         return Report(
             runs=n["runs"],
             steps=n["steps"],
@@ -254,4 +298,9 @@ class Tally:
             refusals=refusals,
             left_plain=left_plain,
             recording=recording,
+            would_start=n["would_start"],
+            would_serve=n["would_serve"],
+            would_hide_seconds=seconds["would_hide"],
+            net_value=net_value,
+            unit=price_list.unit if price_list is not None else "",
         )

@@ -53,13 +53,15 @@ class Guess:
 
     ``probability`` is P(the step's search call has exactly this query). ``cue`` names what was recognised
     (``en.need_to``, ``name``, ``question``, ``history``); ``end`` is the offset in the step's text, in characters,
-    at which the query had been read.
+    at which the query had been read. ``kind`` is the row of the rates by which it was judged (``whole/name/names``):
+    guesses of one kind are right about equally often.
     """
 
     query: str
     probability: float
     cue: str
     end: int
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

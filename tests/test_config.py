@@ -2,15 +2,17 @@
 
 import dataclasses
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from langgraph_prefetch import config
-from langgraph_prefetch.config import Budgets, ExecutorLimits, PrefetchOptions, ToolPolicy
+from langgraph_prefetch import Prefetcher, config
+from langgraph_prefetch.config import Budgets, ExecutorLimits, PrefetchOptions, Price, ToolPolicy
 from langgraph_prefetch.errors import ConfigurationError, UnknownOptionError
 
-CLASSES = (Budgets, ExecutorLimits, PrefetchOptions, ToolPolicy)
+CLASSES = (Budgets, ExecutorLimits, PrefetchOptions, Price, ToolPolicy)
+NEEDED: dict[type[Any], dict[str, Any]] = {ToolPolicy: {"name": "search"}, Price: {"money": 0.5}}
 UNITS = ("_seconds", "_per_second", "_per_minute", "_per_step", "_per_run")
 
 
@@ -25,10 +27,10 @@ def test_values_are_frozen_and_named(kind: type[Any]) -> None:
     """Keyword-only, so that a new option breaks no call; frozen, so that nobody changes a running machine."""
     parameters = list(inspect.signature(kind).parameters.values())
     assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in parameters)
-    made = kind(**({"name": "search"} if kind is ToolPolicy else {}))
+    made = kind(**NEEDED.get(kind, {}))
     with pytest.raises(dataclasses.FrozenInstanceError):
         setattr(made, parameters[0].name, 1)
-    assert made == kind(**({"name": "search"} if kind is ToolPolicy else {}))
+    assert made == kind(**NEEDED.get(kind, {}))
     hash(made)
 
 
@@ -102,3 +104,40 @@ def test_defaults_are_the_documented_promises() -> None:
         "auto",
     )
     assert (options.log_queries, options.trace_speculations, options.budgets.guesses_per_step) == (False, False, 3)
+
+
+@pytest.mark.parametrize(
+    ("make", "complaint"),
+    [
+        (lambda: Price(), "in money or in calls"),
+        (lambda: Price(money=1, calls=1), "in money or in calls"),
+        (lambda: Price(money=-1), "at least 0"),
+        (lambda: Price(calls=float("nan")), "at least 0"),
+        (lambda: Price(calls=float("inf")), "finite"),
+        (lambda: Price(money="1"), "a number"),  # type: ignore[arg-type]
+        (lambda: ToolPolicy(name="search", price=0.2), "takes a Price"),  # type: ignore[arg-type]
+        (lambda: PrefetchOptions(value_of_second=1.0), "takes a Price"),  # type: ignore[arg-type]
+        (lambda: PrefetchOptions(value_of_second=Price(money=0)), "above 0"),
+        (lambda: PrefetchOptions(dry_run="yes"), "True or False"),  # type: ignore[arg-type]
+    ],
+)
+def test_wrong_prices_are_refused(make: Callable[[], object], complaint: str) -> None:
+    """A price is one finite amount, not below zero, in one unit."""
+    with pytest.raises(ConfigurationError, match=complaint):
+        make()
+
+
+def test_prices_that_contradict_each_other_are_refused() -> None:
+    """Money cannot be weighed against calls, and a price says nothing where a second is worth nothing."""
+    priced = ToolPolicy(name="search", price=Price(money=0.002))
+    PrefetchOptions(value_of_second=Price(money=1)).check_prices([priced, ToolPolicy(name="other")])
+    with pytest.raises(ConfigurationError, match="in money and value_of_second in calls"):
+        PrefetchOptions(value_of_second=Price(calls=5)).check_prices([priced])
+    with pytest.raises(ConfigurationError, match="without value_of_second"):
+        Prefetcher([priced])
+
+
+def test_what_a_tool_without_a_price_costs() -> None:
+    """One call where seconds are valued in calls, nothing where they are valued in money."""
+    tool = ToolPolicy(name="search")
+    assert (tool.price_in(Price(calls=5)), tool.price_in(Price(money=5))) == (1.0, 0.0)

@@ -49,6 +49,7 @@ class Prefetcher(PrefetchEngine):
             raise ConfigurationError(f"cues takes a CueSet, such as default_cues().add(…), not {cues!r}")
         super().__init__(PrefetchOptions.of(options), cues=cues, shared=shared)
         self.policies = _policies(tools)
+        self.options.check_prices(self.policies.values())
 
     def admit(self, tool: BaseTool) -> bool:
         """Take a named tool in, unless something about it speaks against running it early; True if it was taken."""

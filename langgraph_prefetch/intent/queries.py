@@ -10,7 +10,7 @@ from langgraph_prefetch.intent.cues import CueSet, grammar
 from langgraph_prefetch.intent.detector import Evidence, detectors
 from langgraph_prefetch.intent.directives import DirectiveReader, Reading
 from langgraph_prefetch.intent.forms import Candidate, Form, candidates, early_candidates, vague
-from langgraph_prefetch.intent.likelihood import Habit, Shape, likelihood, shape
+from langgraph_prefetch.intent.likelihood import Habit, Shape, likelihood, row, shape
 from langgraph_prefetch.intent.objects import MAX_OBJECT_CHARS
 from langgraph_prefetch.intent.safety import may_leave
 from langgraph_prefetch.values import Guess
@@ -109,7 +109,13 @@ class Guesser:
                 continue
             self._seen.add(each.text)
             self._left -= 1
-            yield Guess(query=each.text, probability=likely, cue=_cue(evidence, each), end=offset + each.end)
+            yield Guess(
+                query=each.text,
+                probability=likely,
+                cue=_cue(evidence, each),
+                end=offset + each.end,
+                kind=row(each, evidence.verb, self._habit),
+            )
 
 
 def _cue(evidence: Evidence, candidate: Candidate) -> str:

@@ -19,11 +19,13 @@ from langgraph_prefetch.observe.recording import MAX_EVENTS, Recording
 from langgraph_prefetch.ports import SearchTool
 from langgraph_prefetch.prefetcher.open_runs import OpenRuns
 from langgraph_prefetch.prefetcher.run import Run, end_session
-from langgraph_prefetch.report import Report, Tally
+from langgraph_prefetch.report import PriceList, Report, Tally
 from langgraph_prefetch.speculation.cache import SpeculationCache
+from langgraph_prefetch.speculation.experience import Experience
 from langgraph_prefetch.speculation.latency import TypicalSeconds
 from langgraph_prefetch.speculation.session import MAX_RUN_ENTRIES, Session
 from langgraph_prefetch.speculation.shared import Shared, process_wide
+from langgraph_prefetch.speculation.watching import Watch
 
 logger = logging.getLogger("langgraph_prefetch")
 
@@ -65,6 +67,7 @@ class PrefetchEngine:
         self.events.subscribe(self._tally)
         self._shared = shared
         self._typical = TypicalSeconds()
+        self._gate = Experience() if options.value_of_second is not None or options.dry_run else None
         self._paused = False
         self._runs = OpenRuns()
         self._warned: set[str] = set()
@@ -129,8 +132,18 @@ class PrefetchEngine:
         for run in self._runs.all():
             run.catch_up()
         return self._tally.report(
-            tuple(sorted(self.refusals.items())), left_plain=self.left_plain, recording=self._recording
+            tuple(sorted(self.refusals.items())),
+            left_plain=self.left_plain,
+            recording=self._recording,
+            price_list=self._price_list(),
         )
+
+    def _price_list(self) -> PriceList | None:
+        value = self.options.value_of_second
+        if value is None:
+            return None
+        prices = {name: tool.policy.price_in(value) for name, tool in self.tools.items()}
+        return PriceList(unit=value.unit, value_of_second=value.amount, prices=prices)
 
     def open_run(self, configurable: Mapping[str, Any] | None = None) -> Run:
         """Begin to listen to one agent run. ``configurable``: the run's own trusted configuration."""
@@ -147,6 +160,8 @@ class PrefetchEngine:
             typical=self._typical,
             thread_id=str(thread_id) if thread_id is not None else None,
             own=SpeculationCache(MAX_RUN_ENTRIES, shared.clock) if scope is None else None,
+            gate=self._gate,
+            watch=Watch(self._gate) if self._gate is not None else None,
         )
         run = Run(self, session)
         self.events(RunStarted(run_id=run_id, at=shared.clock()))

@@ -254,7 +254,7 @@ class Run:
             case Guess():
                 # Guesses are for the tool named first that takes them; a call of another shows in its sealed arguments.
                 tool = next((each for each in self._engine.tools.values() if each.policy.guess), None)
-                return _wish(tool, signal.query, Source.REASONING, signal.probability, signal.cue, step)
+                return _wish(tool, signal.query, Source.REASONING, signal.probability, signal.cue, step, signal.kind)
             case SealedCall(textual=True, arguments={"query": str(bare), **others}) if not others:
                 tool = self._engine.named_loosely(signal.tool)
                 return _wish(tool, bare, Source.SEALED, 1.0, "action", step)
@@ -297,12 +297,21 @@ def end_session(session: Session, *, idle: bool) -> None:
     session.events(RunEnded(run_id=session.run_id, at=session.now, idle=idle))
 
 
-def _wish(tool: SearchTool | None, query: str, source: Source, probability: float, cue: str, step: Step) -> Wish | None:
+def _wish(
+    tool: SearchTool | None, query: str, source: Source, probability: float, cue: str, step: Step, kind: str = ""
+) -> Wish | None:
     arguments = tool.arguments_for(query) if tool is not None else None
     if tool is None or arguments is None:
         return None
     return Wish(
-        tool=tool, arguments=arguments, source=source, probability=probability, cue=cue, step=step.number, query=query
+        tool=tool,
+        arguments=arguments,
+        source=source,
+        probability=probability,
+        cue=cue,
+        step=step.number,
+        query=query,
+        kind=kind,
     )
 
 

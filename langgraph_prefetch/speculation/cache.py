@@ -14,6 +14,7 @@ from langgraph_prefetch.events import Fate
 from langgraph_prefetch.keys import Scope, SearchKey
 from langgraph_prefetch.locks import ForkSafeLock
 from langgraph_prefetch.ports import Clock
+from langgraph_prefetch.speculation.experience import Decided
 from langgraph_prefetch.speculation.flight import Flight, FlightState
 from langgraph_prefetch.values import Output, Speculation
 
@@ -32,9 +33,13 @@ class Entry:
 
     Attributes:
         runs: ids of the runs that asked for it; it is cancelled when none is left.
+        decided: what the gate said of it, if there is one.
     """
 
-    __slots__ = ("_on_fate", "_parting", "_serves", "_unsettled", "expires_at", "flight", "key", "runs", "speculation")
+    __slots__ = (
+        *("_on_fate", "_parting", "_serves", "_unsettled"),
+        *("decided", "expires_at", "flight", "key", "runs", "speculation"),
+    )
 
     def __init__(
         self,
@@ -46,6 +51,7 @@ class Entry:
     ) -> None:
         self.key, self.speculation, self.flight, self.expires_at = key, speculation, flight, expires_at
         self.runs: set[str] = set()
+        self.decided: Decided | None = None
         self._on_fate = on_fate
         self._parting = ""
         # Taking from an iterator or a list is one atomic step, so neither needs a lock.

@@ -183,6 +183,8 @@ class SearchCall:
             late=late,
             speculation_id=speculation.id if speculation else None,
         )
+        if first and entry.decided is not None and self._session.gate is not None and self.answered is not None:
+            self._session.gate.learn(entry.decided, right=True, seconds=self.answered.hidden_seconds)
         return output
 
     def _keep(self, entry: Entry, output: Output) -> None:
@@ -246,6 +248,7 @@ class SearchCall:
         speculation_id: str | None = None,
     ) -> None:
         hideable = min(retrieval, max(0.0, self._came_at - self._readable_at))
+        forgone, forgone_seconds = self._forgone(hideable, failed=failed)
         self.answered = SearchCallAnswered(
             run_id=self._session.run_id,
             step=self._step,
@@ -263,8 +266,24 @@ class SearchCall:
             hidden_seconds=min(hidden, hideable),
             failed=failed,
             query=str(dict(self._arguments)) if self._session.options.log_queries else None,
+            forgone=forgone,
+            forgone_seconds=forgone_seconds,
         )
         self._session.events(self.answered)
+
+    def _forgone(self, hideable: float, *, failed: bool) -> tuple[str | None, float | None]:
+        """Why what would have answered this call was not started, and the seconds it would have hidden."""
+        watch, gate = self._session.watch, self._session.gate
+        if watch is None or gate is None or self._reason == "resumed":
+            return None, None
+        forgone: list[tuple[str, float]] = []
+        for watched in watch.claim(self._key, self._came_at):
+            # The retrieval would have begun at that moment, so that it hides at most the time since then.
+            hidden = 0.0 if failed else min(hideable, self._came_at - watched.at)
+            forgone.append((watched.reason, hidden))
+            if watched.decided is not None:
+                gate.learn(watched.decided, right=not failed, seconds=hidden)
+        return forgone[0] if forgone else (None, None)
 
 
 def _why_not(entry: Entry) -> str:

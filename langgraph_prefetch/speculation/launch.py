@@ -9,13 +9,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from langgraph_prefetch.errors import SpeculationRejectedError
-from langgraph_prefetch.events import Fate, SpeculationEnded, SpeculationIgnored, SpeculationJoined, SpeculationStarted
+from langgraph_prefetch.events import (
+    DRY_RUN,
+    Fate,
+    SpeculationEnded,
+    SpeculationIgnored,
+    SpeculationJoined,
+    SpeculationStarted,
+)
 from langgraph_prefetch.keys import SearchKey
 from langgraph_prefetch.ports import Caller, SearchTool, Work
 from langgraph_prefetch.speculation.cache import FAILED_SECONDS, Entry
+from langgraph_prefetch.speculation.experience import Decided, sealed
 from langgraph_prefetch.speculation.flight import Flight, FlightState
+from langgraph_prefetch.speculation.gate import Verdict, Weighing
 from langgraph_prefetch.speculation.scheduler import Ignore, Join, Launch, Spent, decide
 from langgraph_prefetch.speculation.session import Session
+from langgraph_prefetch.speculation.watching import PAUSED, Watched
 from langgraph_prefetch.values import Source, Speculation
 
 _numbers = itertools.count(1)
@@ -23,7 +33,7 @@ _numbers = itertools.count(1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """A retrieval that a signal asks for."""
+    """A retrieval that a signal asks for. ``kind``: guesses of one kind are right about equally often."""
 
     tool: SearchTool
     arguments: Mapping[str, Any]
@@ -32,10 +42,13 @@ class Wish:
     cue: str
     step: int
     query: str
+    kind: str = ""
 
 
 def launch(session: Session, wish: Wish, caller: Caller, spent: Spent) -> bool:
     """Carry out what :func:`~langgraph_prefetch.speculation.scheduler.decide` says; True if a retrieval was started.
+
+    In a dry run nothing is, and True says that it would have been.
 
     Raises:
         UnkeyableError: the arguments have no canonical form.
@@ -51,10 +64,37 @@ def launch(session: Session, wish: Wish, caller: Caller, spent: Spent) -> bool:
             _joined(session, wish, found)
             return False
         case Launch():
-            return _start(session, wish, key, caller)
+            return _weighed(session, wish, key, caller)
 
 
-def _start(session: Session, wish: Wish, key: SearchKey, caller: Caller) -> bool:
+def _weighed(session: Session, wish: Wish, key: SearchKey, caller: Caller) -> bool:
+    """Start it if the gate lets it pass; else keep it in sight, since its end teaches the gate as much."""
+    gate, watch, options, policy = session.gate, session.watch, session.options, wish.tool.policy
+    if gate is None or watch is None:
+        return _start(session, wish, key, caller, None, None)
+    if watch.would_be_under_way(key):
+        return False
+    typical = session.typical.get(policy.name)
+    decided = None
+    if wish.source is Source.SEALED:
+        weighing = sealed(policy, options, typical)
+    else:
+        decided = gate.weigh(policy, wish.kind or wish.cue, session.budget_scope, wish.probability, options, typical)
+        weighing = decided.weighing
+    passed = weighing.verdict is Verdict.START
+    if passed and not options.dry_run:
+        if decided is not None:
+            watch.forget(key)
+        return _start(session, wish, key, caller, decided, weighing)
+    reason, now = DRY_RUN if passed else str(weighing.verdict), session.now
+    watch.put(key, Watched(reason, now, now + options.max_age_seconds, decided))
+    _ignored(session, wish, reason, weighing)
+    return passed
+
+
+def _start(
+    session: Session, wish: Wish, key: SearchKey, caller: Caller, decided: Decided | None, weighing: Weighing | None
+) -> bool:
     work = wish.tool.prepare(wish.arguments, caller)
     speculation = Speculation(
         id=f"{os.getpid():x}-{next(_numbers)}",
@@ -74,14 +114,17 @@ def _start(session: Session, wish: Wish, key: SearchKey, caller: Caller) -> bool
         speculation.dispatched_at + session.options.max_age_seconds,
         lambda entry, fate, reason: _ended(session, speculation, entry, fate, reason),
     )
+    entry.decided = decided
     held, new = session.cache.begin(key, session.run_id, lambda: entry)
     if not new:  # another thread began the same one since it was looked for
+        _take_back(session, decided)
         _joined(session, wish, held)
         return False
     if reason := _submit(session, wish, entry, work):
         entry.discard()
         session.cache.remove(entry)
-        _ignored(session, wish, reason)
+        _take_back(session, decided)
+        _ignored(session, wish, reason, weighing)
         return False
     session.events(
         SpeculationStarted(
@@ -94,6 +137,10 @@ def _start(session: Session, wish: Wish, key: SearchKey, caller: Caller) -> bool
             probability=wish.probability,
             cue=wish.cue,
             query=_shown(session, wish),
+            p_served=weighing.p_served if weighing else None,
+            saved_seconds=weighing.seconds if weighing else None,
+            gain=weighing.gain if weighing else None,
+            loss=weighing.loss if weighing else None,
         )
     )
     # Only now may its end be told: it may have ended already.
@@ -127,7 +174,17 @@ def _landed(session: Session, entry: Entry, tool: str) -> None:
         session.cache.put(entry)
 
 
+def _take_back(session: Session, decided: Decided | None) -> None:
+    if session.gate is not None and decided is not None:
+        session.gate.drop(decided)
+
+
 def _ended(session: Session, speculation: Speculation, entry: Entry, fate: Fate, reason: str) -> None:
+    if session.gate is not None and entry.decided is not None and fate is not Fate.SERVED:
+        if reason == PAUSED:
+            session.gate.drop(entry.decided)
+        else:
+            session.gate.learn(entry.decided, right=False)
     session.events(
         SpeculationEnded(
             run_id=speculation.run_id,
@@ -161,7 +218,7 @@ def _joined(session: Session, wish: Wish, entry: Entry | None) -> None:
     )
 
 
-def _ignored(session: Session, wish: Wish, reason: str) -> None:
+def _ignored(session: Session, wish: Wish, reason: str, weighing: Weighing | None = None) -> None:
     session.events(
         SpeculationIgnored(
             run_id=session.run_id,
@@ -171,6 +228,10 @@ def _ignored(session: Session, wish: Wish, reason: str) -> None:
             source=wish.source,
             reason=reason,
             query=_shown(session, wish),
+            p_served=weighing.p_served if weighing else None,
+            saved_seconds=weighing.seconds if weighing else None,
+            gain=weighing.gain if weighing else None,
+            loss=weighing.loss if weighing else None,
         )
     )
 

@@ -11,16 +11,21 @@ from langgraph_prefetch.events import EventHub
 from langgraph_prefetch.keys import RunScope, Scope, SearchKey, search_key
 from langgraph_prefetch.ports import Caller, SearchTool
 from langgraph_prefetch.speculation.cache import Entry, SpeculationCache
+from langgraph_prefetch.speculation.experience import Experience
 from langgraph_prefetch.speculation.flight import FlightState
 from langgraph_prefetch.speculation.latency import TypicalSeconds
 from langgraph_prefetch.speculation.shared import Shared
+from langgraph_prefetch.speculation.watching import Watch
 
 MAX_RUN_ENTRIES = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """The parts a run works with: its own cache where results stay within the run, the shared one under a scope."""
+    """The parts a run works with: its own cache where results stay within the run, the shared one under a scope.
+
+    ``gate`` weighs guesses, and ``watch`` holds those that were not started; None where nothing is weighed.
+    """
 
     run_id: str
     scope: Scope
@@ -30,6 +35,8 @@ class Session:
     typical: TypicalSeconds
     thread_id: str | None = None
     own: SpeculationCache | None = field(default=None)
+    gate: Experience | None = None
+    watch: Watch | None = None
 
     @property
     def cache(self) -> SpeculationCache:
@@ -61,6 +68,8 @@ class Session:
 
     def void(self, reason: str) -> None:
         """Give up every unclaimed result of this run's scope."""
+        if self.watch is not None:
+            self.watch.void(reason)
         for entry in self.cache.void(self.scope):
             entry.abandon(reason)
 
@@ -69,6 +78,8 @@ class Session:
         if self.own is not None:
             self.void("run ended")
             return
+        if self.watch is not None:
+            self.watch.void("run ended")
         for entry in self.cache.take(self._is_mine_alone):
             entry.abandon("run ended")
 
