@@ -72,6 +72,27 @@ def register(commands: Commands) -> None:
     add("--reuse", type=float, metavar="SECONDS", help="answer repeated equal calls of a run for so long")
     add("--max-guesses", type=int, default=default.max_guesses, metavar="N", help="a step (default: %(default)d)")
     add("--threshold", type=float, metavar="P", help="P(search) from which a guess may start (default: the package's)")
+    add("--min-probability", type=float, metavar="P", help="of a guess to be right, at least (default: the package's)")
+    add(
+        "--gate",
+        action=argparse.BooleanOptionalAction,
+        default=default.gate,
+        help="start a guess only where it is worth its price (default: no gate)",
+    )
+    add(
+        "--cost",
+        type=float,
+        default=default.cost,
+        metavar="PRICE",
+        help="of one call, in the unit of --value-of-second (default: %(default)g)",
+    )
+    add(
+        "--value-of-second",
+        type=float,
+        default=default.value_of_second,
+        metavar="VALUE",
+        help="what a saved second is worth (default: %(default)g, so that --cost is in saved seconds)",
+    )
     add(
         "--inject-collisions",
         action="store_true",
@@ -97,6 +118,10 @@ def _run(arguments: argparse.Namespace) -> int:
         reuse_seconds=arguments.reuse,
         max_guesses=arguments.max_guesses,
         threshold=arguments.threshold,
+        min_probability=arguments.min_probability,
+        gate=arguments.gate,
+        cost=arguments.cost,
+        value_of_second=arguments.value_of_second,
         inject_collisions=arguments.inject_collisions,
     )
     if arguments.limit_episodes is not None:

@@ -49,6 +49,8 @@ class FileMeasures:
         amplification: backend starts with prefetch / without; 1 where there are no search calls.
         false_starts: steps without a search call that started a speculation.
         hidden_seconds, hideable_seconds: retrieval time not waited for, and what could have been.
+        net_value: hidden seconds * value of a second - speculations that were not served * price of a call. A served
+            speculation replaces its call, so it costs nothing more; wasted, failed and cancelled ones cost a call each.
         wrong_answers: answers that were not what the call would have got.
         hidden_by_lead: calls served by a speculation (not by reuse), by the time from its dispatch to the call.
         hidden_by_hideable: all search calls by their hideable seconds.
@@ -71,6 +73,7 @@ class FileMeasures:
     false_starts: int
     hidden_seconds: float
     hideable_seconds: float
+    net_value: float
     wrong_answers: int
     hidden_by_lead: tuple[TimeRow, ...]
     hidden_by_hideable: tuple[TimeRow, ...]
@@ -103,6 +106,8 @@ def measures(
     skipped_lines: int,
     verbatim: int,
     wrong: int,
+    cost: float,
+    value_of_second: float,
 ) -> FileMeasures:
     """Put the figures together.
 
@@ -114,6 +119,8 @@ def measures(
         skipped_lines: malformed lines.
         verbatim: search calls whose query stands in the step's thought.
         wrong: wrong answers, by the oracle's count.
+        cost: of one call.
+        value_of_second: in the unit of ``cost``.
     """
     calls = max(1, report.search_calls)
     answers = list(answers)
@@ -135,6 +142,7 @@ def measures(
         false_starts=report.false_starts,
         hidden_seconds=report.hidden_seconds,
         hideable_seconds=report.hideable_seconds,
+        net_value=report.hidden_seconds * value_of_second - (report.speculations - report.served_speculations) * cost,
         wrong_answers=wrong,
         hidden_by_lead=_rows((each for each in answers if each.speculation_id), lambda each: each.lead_seconds),
         hidden_by_hideable=_rows(answers, lambda each: each.hideable_seconds),

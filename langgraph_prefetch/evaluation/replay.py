@@ -8,6 +8,7 @@ same objects that run in an agent.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from collections.abc import Callable
 
 from langgraph_prefetch.config import ToolPolicy
@@ -68,6 +69,8 @@ async def _replay(
     loop = asyncio.get_running_loop()
     shared = Shared.made(GivenLoop(loop), limits=settings.limits(), clock=loop.time)
     engine = PrefetchEngine(settings.options(), cues=cues, shared=shared, sealed=settings.sealed)
+    if settings.min_probability is not None:
+        engine.intent = dataclasses.replace(engine.intent, min_probability=settings.min_probability)
     if not engine.enabled:
         raise ConfigurationError(f"{OFF_SWITCH} is off in this environment, so there is nothing to measure")
     answers, oracle = Answers(), Oracle()
@@ -97,12 +100,14 @@ async def _replay(
         skipped_lines=len(recording.malformed),
         verbatim=_verbatim(recording, tools) * max(1, len(everybody)),
         wrong=oracle.wrong,
+        cost=settings.cost,
+        value_of_second=settings.value_of_second,
     )
 
 
 def _tool(name: str, recording: Recording, settings: ReplaySettings, oracle: Oracle) -> ReplayTool:
     return ReplayTool(
-        policy=ToolPolicy(name=name, query_argument=query_argument(recording.episodes, name)),
+        policy=ToolPolicy(name=name, query_argument=query_argument(recording.episodes, name), price=settings.price()),
         oracle=oracle,
         owner_of=owner_of,
         latency_seconds=settings.latency_seconds,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from langgraph_prefetch.config import Budgets, ExecutorLimits, PrefetchOptions
+from langgraph_prefetch.config import Budgets, ExecutorLimits, PrefetchOptions, Price
 from langgraph_prefetch.errors import ConfigurationError
 
 _UNLIMITED = 1_000_000_000
@@ -25,6 +25,10 @@ class ReplaySettings:
         reuse_seconds: see :class:`~langgraph_prefetch.config.PrefetchOptions`.
         max_guesses: guessed queries started during one step, at most.
         threshold: P(search) from which a guess may start; None takes the default.
+        min_probability: guesses less likely than this are not made; None takes the default.
+        gate: start a guess only where that is worth its price.
+        cost: the price of one call, in the unit of ``value_of_second``.
+        value_of_second: what a saved second is worth.
         inject_collisions: run every episode as many callers at once whose calls look alike (see ``callers``).
     """
 
@@ -36,6 +40,10 @@ class ReplaySettings:
     reuse_seconds: float | None = None
     max_guesses: int = 3
     threshold: float | None = None
+    min_probability: float | None = None
+    gate: bool = False
+    cost: float = 0.2
+    value_of_second: float = 1.0
     inject_collisions: bool = False
 
     def __post_init__(self) -> None:
@@ -44,6 +52,11 @@ class ReplaySettings:
         if not 0 < self.tokens_per_second < math.inf:
             raise ConfigurationError(f"tokens_per_second must be above 0, not {self.tokens_per_second!r}")
         for name in ("latency_seconds", "graph_step_seconds"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ConfigurationError(f"{name} must be at least 0, not {getattr(self, name)!r}")
+        if self.min_probability is not None and not 0 <= self.min_probability <= 1:
+            raise ConfigurationError(f"min_probability must be in [0, 1], not {self.min_probability!r}")
+        for name in ("cost", "value_of_second"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ConfigurationError(f"{name} must be at least 0, not {getattr(self, name)!r}")
         self.options()  # checks the rest
@@ -55,6 +68,7 @@ class ReplaySettings:
                 budgets=Budgets(guesses_per_step=self.max_guesses),
                 reuse_seconds=self.reuse_seconds,
                 threshold=self.threshold,
+                value_of_second=self._value(),
             )
         return PrefetchOptions(
             budgets=Budgets(
@@ -65,8 +79,16 @@ class ReplaySettings:
             ),
             reuse_seconds=self.reuse_seconds,
             threshold=self.threshold,
+            value_of_second=self._value(),
             scope=lambda configurable: configurable["tenant"],
         )
+
+    def price(self) -> Price | None:
+        """What one call costs the gate; None without one."""
+        return Price(money=self.cost) if self.gate else None
+
+    def _value(self) -> Price | None:
+        return Price(money=self.value_of_second) if self.gate else None
 
     def limits(self) -> ExecutorLimits:
         """The bounds of the executor."""

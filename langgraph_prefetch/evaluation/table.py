@@ -9,7 +9,7 @@ from langgraph_prefetch.evaluation.measures import FileMeasures, TimeRow
 
 _HEAD = (
     *("file", "steps", "calls", "coverage", "reasoning", "sealed", "reuse", "verbatim", "accuracy", "timely"),
-    *("amplif.", "false starts", "hidden / hideable", "wrong"),
+    *("amplif.", "false starts", "hidden / hideable", "net value", "wrong"),
 )
 
 
@@ -46,6 +46,7 @@ def _line(each: FileMeasures) -> tuple[str, ...]:
         f"{each.amplification:.2f}" if searches else "-",
         str(each.false_starts),
         f"{each.hidden_seconds:.1f} / {each.hideable_seconds:.1f} s",
+        f"{each.net_value:.1f}",
         str(each.wrong_answers),
     )
 
