@@ -114,13 +114,16 @@ class SearchCall:
             return Serve()
         decision = self._find()
         if isinstance(decision, RunTool):
-            self._reason = decision.reason
-            self._let_go(decision.reason)
-            if self._leading is None and self._session.options.reuse_seconds is not None:
-                # What was found does not do; the result of this call may still answer later ones.
-                self._find()
-                self._entry = None  # unless another call leads by now
+            self._run_tool(decision.reason)
         return decision
+
+    def _run_tool(self, reason: str) -> None:
+        """What was found does not do; under reuse the result of this call may still answer later ones."""
+        self._reason = reason
+        self._let_go(reason)
+        if self._leading is None and self._session.options.reuse_seconds is not None:
+            self._find()
+            self._entry = None  # unless another call leads by now
 
     def _find(self) -> AnswerDecision:
         reuse, cache, options = self._session.options.reuse_seconds, self._session.cache, self._session.options
@@ -163,8 +166,7 @@ class SearchCall:
         if output is not None and self._session.options.reuse_seconds is not None:
             output = snapshot(output)
         if output is None:
-            self._reason = self._reason or _why_not(entry)
-            self._let_go(self._reason)
+            self._run_tool(self._reason or _why_not(entry))
             return None
         now = self._session.now
         first = entry.serve() == 0

