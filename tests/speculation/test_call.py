@@ -186,10 +186,13 @@ def test_waiters_of_a_failure_run_the_tool(options: dict[str, Any], end: BaseExc
     with rigged(**options) as rig:
         run = rig.run()
         rig.seal(run, "a")
-        waiting = [rig.loop.create_task(rig.call(run, "a").aanswer()) for _ in range(3)]
+        made = [rig.call(run, "a") for _ in range(3)]
+        waiting = [rig.loop.create_task(each.aanswer()) for each in made]
         rig.loop.settle()
         rig.land(end)
         assert [task.result() for task in waiting] == [None] * 3
+        for each in made:
+            each.ran(None, failed=True)
         assert rig.answer(run, "a") is None
 
 
@@ -201,7 +204,8 @@ def test_a_hung_retrieval_costs_a_bounded_wait(options: dict[str, Any]) -> None:
         rig.seal(run, "before")
         rig.land(after=0.5)
         rig.seal(run, "a")
-        waiting = rig.loop.create_task(rig.call(run, "a").aanswer())
+        made = rig.call(run, "a")
+        waiting = rig.loop.create_task(made.aanswer())
         rig.loop.settle()
         rig.clock.pass_(0.9)
         rig.loop.settle()
@@ -209,6 +213,7 @@ def test_a_hung_retrieval_costs_a_bounded_wait(options: dict[str, Any]) -> None:
         rig.clock.pass_(0.2)
         rig.loop.settle()
         assert waiting.result() is None
+        made.ran(None)
         assert rig.fates()[-1] == ("cancelled", "waited too long")
         assert rig.answer(run, "a") is None
 
@@ -437,7 +442,8 @@ def test_a_failed_run_is_not_kept(reusing: Rig) -> None:
     run = reusing.run()
     leader = reusing.call(run, "a")
     assert leader.answer() is None
-    follower = reusing.loop.create_task(reusing.call(run, "a").aanswer())
+    late = reusing.call(run, "a")
+    follower = reusing.loop.create_task(late.aanswer())
     reusing.loop.settle()
     with pytest.raises(ConnectionError), leader.running():
         raise ConnectionError("503")
@@ -445,7 +451,7 @@ def test_a_failed_run_is_not_kept(reusing: Rig) -> None:
     reusing.loop.settle()
     assert follower.result() is None
     assert reusing.answered()[0].failed
-    reusing.tool_runs(run, "a", "found")
+    late.ran(Output("found"))
     assert reusing.answer(run, "a") == "found"
 
 
