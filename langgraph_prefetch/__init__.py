@@ -3,13 +3,16 @@
 from typing import TYPE_CHECKING, Any
 
 from langgraph_prefetch.config import Budgets, ExecutorLimits, PrefetchOptions, Price, ToolPolicy
-from langgraph_prefetch.errors import ConfigurationError, MissingExtraError, PrefetchError
+from langgraph_prefetch.errors import ConfigurationError, MissingExtraError, PrefetchError, SpeculationDeclinedError
 from langgraph_prefetch.graph.front import Prefetcher
 from langgraph_prefetch.graph.nodes import SpeculationNode, prefetching_tool_node
 from langgraph_prefetch.graph.wrap import prefetcher_of, with_prefetch
 from langgraph_prefetch.intent.cues import Cue, CueSet, default_cues
+from langgraph_prefetch.observe.unclaimed import UnclaimedCall
+from langgraph_prefetch.outbound import OutboundRules, Outgoing
 from langgraph_prefetch.report import Report
 from langgraph_prefetch.speculation.shared import limit_process
+from langgraph_prefetch.speculative import is_speculative, speculating
 
 if TYPE_CHECKING:
     from langgraph_prefetch.graph.middleware import PrefetchMiddleware
@@ -21,18 +24,24 @@ __all__ = [
     "CueSet",
     "ExecutorLimits",
     "MissingExtraError",
+    "OutboundRules",
+    "Outgoing",
     "PrefetchError",
     "PrefetchMiddleware",
     "PrefetchOptions",
     "Prefetcher",
     "Price",
     "Report",
+    "SpeculationDeclinedError",
     "SpeculationNode",
     "ToolPolicy",
+    "UnclaimedCall",
     "default_cues",
+    "is_speculative",
     "limit_process",
     "prefetcher_of",
     "prefetching_tool_node",
+    "speculating",
     "with_prefetch",
 ]
 

@@ -8,7 +8,15 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from langgraph_prefetch.errors import ConfigurationError, UnknownOptionError
+from langgraph_prefetch.errors import ConfigurationError, UnknownOptionError, did_you_mean
+from langgraph_prefetch.outbound import (
+    DESTINATIONS,
+    THIRD_PARTY_RULES,
+    Destination,
+    MaySend,
+    OutboundRules,
+    is_coroutine_function,
+)
 
 ForceStreaming = Literal["auto"] | bool
 ScopeOf = Callable[[Mapping[str, Any]], Hashable | None]
@@ -101,6 +109,8 @@ class ToolPolicy:
         max_per_second: the backend's rate limit, of which speculation leaves half to real calls; None for none.
         timeout_seconds: after this a speculation is given up.
         price: what one call costs; None: one call where ``value_of_second`` is in calls, else nothing.
+        destination: who reads its queries: ``"own_store"``, or ``"third_party"`` for anybody else's service.
+        outbound: which texts may be sent early; None: what suits the destination.
     """
 
     name: str
@@ -114,6 +124,8 @@ class ToolPolicy:
     max_per_second: float | None = None
     timeout_seconds: float = 30.0
     price: Price | None = None
+    destination: Destination = "own_store"
+    outbound: OutboundRules | None = None
 
     def __post_init__(self) -> None:
         if not self.name or not isinstance(self.name, str):
@@ -126,6 +138,27 @@ class ToolPolicy:
         _above_zero("timeout_seconds", self.timeout_seconds)
         if self.price is not None and not isinstance(self.price, Price):
             raise ConfigurationError(f"price takes a Price, such as Price(money=0.002), not {self.price!r}")
+        self._check_outbound()
+
+    def _check_outbound(self) -> None:
+        if self.destination not in DESTINATIONS:
+            raise ConfigurationError(
+                f"destination must be 'own_store' or 'third_party', not {self.destination!r}."
+                f"{did_you_mean(str(self.destination), DESTINATIONS)}"
+            )
+        if self.outbound is not None and not isinstance(self.outbound, OutboundRules):
+            raise ConfigurationError(f"outbound takes OutboundRules, not {self.outbound!r}")
+        if self.destination == "third_party" and self.outbound and "secret" not in self.outbound.refuse:
+            raise ConfigurationError(
+                "a third party gets no secrets early: put 'secret' into refuse, or call the destination 'own_store'"
+            )
+
+    @property
+    def outbound_rules(self) -> OutboundRules | None:
+        """What every text of the model's must pass before it is sent early; None: only what holds for all guesses."""
+        if self.outbound is None and self.destination == "third_party":
+            return THIRD_PARTY_RULES
+        return self.outbound
 
     def price_in(self, value_of_second: Price) -> float:
         """What one call costs, in the unit of ``value_of_second``.
@@ -184,6 +217,7 @@ class PrefetchOptions:
         value_of_second: what a saved second is worth; with it a guess starts only where that is more than its price.
             None: every guess may start.
         dry_run: decide and count, but start nothing: the report says what would have been.
+        may_send: the redaction hook, asked before a call is sent early; unless it returns True, nothing is sent.
     """
 
     serve: Literal["exact"] = "exact"
@@ -200,6 +234,7 @@ class PrefetchOptions:
     mark_served: bool = False
     value_of_second: Price | None = None
     dry_run: bool = False
+    may_send: MaySend | None = None
 
     def __post_init__(self) -> None:
         if self.serve != "exact":
@@ -231,6 +266,10 @@ class PrefetchOptions:
             _above_zero("value_of_second", self.value_of_second.amount)
         if not isinstance(self.dry_run, bool):
             raise ConfigurationError(f"dry_run must be True or False, not {self.dry_run!r}")
+        if self.may_send is not None and (not callable(self.may_send) or is_coroutine_function(self.may_send)):
+            raise ConfigurationError(
+                f"may_send takes a plain function from an Outgoing call to True or False, not {self.may_send!r}"
+            )
 
     def check_prices(self, policies: Iterable[ToolPolicy]) -> None:
         """Check that the tools' prices and the value of a second go together.

@@ -15,6 +15,7 @@
     ├── UnkeyableError                      arguments that no key can stand for
     ├── SpeculationRejectedError            no room for a speculation; counted, never shown to the agent
     ├── NotServableError                    a tool's result that no call may be answered with; counted likewise
+    ├── SpeculationDeclinedError            raised by a tool of yours that does not want to run early; counted
     ├── TraceFileError                      a recording that cannot be read
     ├── EventFileError                      a file of events that cannot be read
     ├── TimelineError                       a timeline that cannot be drawn or written
@@ -29,7 +30,8 @@ import difflib
 from collections.abc import Iterable
 
 
-def _did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A sentence, with a space before it, that names the one of ``known`` that was meant; empty where none is near."""
     known = list(known)
     # The start of one name, and of no other, is meant for it, however much of it is missing.
     begun = [each for each in known if name and each.startswith(name)]
@@ -91,7 +93,7 @@ class UnknownToolError(ConfigurationError):
     def __init__(self, name: str, available: Iterable[str], where: str = "in the graph. Its tools") -> None:
         self.name, self.available = name, tuple(sorted(available))
         listed = ", ".join(self.available) or "none"
-        super().__init__(f"no tool named {name!r} {where}: {listed}.{_did_you_mean(name, self.available)}")
+        super().__init__(f"no tool named {name!r} {where}: {listed}.{did_you_mean(name, self.available)}")
 
 
 class UnknownOptionError(ConfigurationError):
@@ -99,7 +101,7 @@ class UnknownOptionError(ConfigurationError):
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         self.name, self.known = name, tuple(sorted(known))
-        super().__init__(f"unknown option {name!r}. Options: {', '.join(self.known)}.{_did_you_mean(name, self.known)}")
+        super().__init__(f"unknown option {name!r}. Options: {', '.join(self.known)}.{did_you_mean(name, self.known)}")
 
 
 class MiddlewareOrderError(ConfigurationError):
@@ -139,6 +141,13 @@ class SpeculationRejectedError(PrefetchError):
 
 class NotServableError(PrefetchError):
     """A tool gave back something that no other call may be answered with."""
+
+
+class SpeculationDeclinedError(PrefetchError):
+    """For tools to raise where ``is_speculative()`` is true: this call is not to run early.
+
+    Its speculation is cancelled, which is no failure of the backend. In a real call it is an error as any other.
+    """
 
 
 class TraceFileError(PrefetchError):

@@ -74,6 +74,8 @@ class SpeculationStarted:
         saved_seconds: what it is expected to save if it is.
         gain: ``p_served`` * ``saved_seconds`` * value of a second, in the unit of the prices; None without prices.
         loss: (1 - ``p_served``) * price of a call.
+        destination: who reads the tool's queries.
+        query_hash: stands for the query where that is not shown; of equal queries equal within one process.
     """
 
     run_id: str
@@ -89,6 +91,8 @@ class SpeculationStarted:
     saved_seconds: float | None = None
     gain: float | None = None
     loss: float | None = None
+    destination: str = "own_store"
+    query_hash: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

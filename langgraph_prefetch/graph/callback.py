@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages import BaseMessage
 
 from langgraph_prefetch.graph.caller import ambient_config, running_loop, user_configurable
+from langgraph_prefetch.graph.conversation import question_in, results_in
 from langgraph_prefetch.graph.current import current_run
 from langgraph_prefetch.graph.guard import Guard
 from langgraph_prefetch.graph.hearing import Hearing, streams_anyway
@@ -142,7 +143,7 @@ class StreamListener(BaseCallbackHandler):
             return
         with self._guard("model start"):
             forced = self._forces(serialized, kwargs.get("invocation_params") or {})
-            self._begin(run_id, parent_run_id, _question(messages), forced=forced)
+            self._begin(run_id, parent_run_id, messages[0] if messages else [], forced=forced)
             if forced:
                 _makes_model_stream.set(self)
 
@@ -159,7 +160,7 @@ class StreamListener(BaseCallbackHandler):
         """A plain text model is called."""
         if not self._is_not_the_agents(parent_run_id, metadata):
             with self._guard("model start"):
-                self._begin(run_id, parent_run_id, "", forced=False)
+                self._begin(run_id, parent_run_id, [], forced=False)
 
     def on_llm_new_token(self, token: Any, *, run_id: UUID, chunk: Any = None, **kwargs: Any) -> None:
         """A chunk of a model's stream. Bedrock and Anthropic give ``token`` as a list of blocks."""
@@ -254,12 +255,14 @@ class StreamListener(BaseCallbackHandler):
             with self._guard("run end"):
                 run.close()
 
-    def _begin(self, run_id: UUID, parent_run_id: UUID | None, question: str, *, forced: bool) -> None:
+    def _begin(
+        self, run_id: UUID, parent_run_id: UUID | None, messages: Sequence[BaseMessage], *, forced: bool
+    ) -> None:
         run = self._run or current_run(self.engine) or self._run_for(run_id, parent_run_id)
         with self._lock:
             self._models[run_id] = Hearing(run, forced=forced, loop=self._loop or running_loop())
             _keep_last(self._models, MAX_OPEN_RUNS)
-        run.begin_step(run_id, question)
+        run.begin_step(run_id, question_in(messages), results_in(messages))
 
     def _run_for(self, run_id: UUID, parent_run_id: UUID | None) -> Run:
         root = self._roots.get(parent_run_id, parent_run_id) if parent_run_id is not None else run_id
@@ -296,10 +299,3 @@ def _keep_last(held: OrderedDict[UUID, Any], limit: int) -> list[Any]:
     while len(held) > limit:
         dropped.append(held.popitem(last=False)[1])
     return dropped
-
-
-def _question(messages: list[list[BaseMessage]]) -> str:
-    for message in reversed(messages[0] if messages else []):
-        if isinstance(message, HumanMessage):
-            return str(message.text)
-    return ""

@@ -13,6 +13,7 @@ from langgraph.prebuilt import ToolNode
 from langgraph_prefetch.errors import UnknownToolError
 from langgraph_prefetch.graph.by_hand import run_here
 from langgraph_prefetch.graph.caller import GraphCaller
+from langgraph_prefetch.graph.conversation import results_in
 from langgraph_prefetch.graph.front import Prefetcher
 from langgraph_prefetch.graph.guard import Guard
 from langgraph_prefetch.graph.serve import AnswerSeam
@@ -74,7 +75,7 @@ class SpeculationNode:
         if not messages or not isinstance(messages[-1], AIMessage) or run.heard_latest:
             return
         step_id = uuid.uuid4()
-        run.begin_step(step_id)
+        run.begin_step(step_id, results=results_in(messages))
         run.hear(step_id, deltas_of_chunk(messages[-1]), GraphCaller.ambient)
         run.end_step(step_id)
 

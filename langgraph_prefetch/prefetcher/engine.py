@@ -16,9 +16,11 @@ from langgraph_prefetch.intent.reader import IntentSettings
 from langgraph_prefetch.keys import RunScope, SharedScope, shared_scope
 from langgraph_prefetch.locks import ForkSafeLock
 from langgraph_prefetch.observe.recording import MAX_EVENTS, Recording
+from langgraph_prefetch.observe.unclaimed import UnclaimedCall, UnclaimedLedger
 from langgraph_prefetch.ports import SearchTool
 from langgraph_prefetch.prefetcher.open_runs import OpenRuns
 from langgraph_prefetch.prefetcher.run import Run, end_session
+from langgraph_prefetch.query_hash import query_hash
 from langgraph_prefetch.report import PriceList, Report, Tally
 from langgraph_prefetch.speculation.cache import SpeculationCache
 from langgraph_prefetch.speculation.experience import Experience
@@ -64,7 +66,9 @@ class PrefetchEngine:
         self.agent_tools: frozenset[str] = frozenset()
         self._tally = Tally()
         self._recording: Recording | None = None
+        self._unclaimed = UnclaimedLedger()
         self.events.subscribe(self._tally)
+        self.events.subscribe(self._unclaimed)
         self._shared = shared
         self._typical = TypicalSeconds()
         self._gate = Experience() if options.value_of_second is not None or options.dry_run else None
@@ -145,6 +149,14 @@ class PrefetchEngine:
         prices = {name: tool.policy.price_in(value) for name, tool in self.tools.items()}
         return PriceList(unit=value.unit, value_of_second=value.amount, prices=prices)
 
+    def unclaimed(self) -> tuple[UnclaimedCall, ...]:
+        """The latest thousand calls that were started early and answered no real call, oldest first."""
+        return self._unclaimed.rows()
+
+    def query_hash(self, query: str) -> str:
+        """What stands for ``query`` in events and in :meth:`unclaimed`: a hash that only this process can make."""
+        return query_hash(query)
+
     def open_run(self, configurable: Mapping[str, Any] | None = None) -> Run:
         """Begin to listen to one agent run. ``configurable``: the run's own trusted configuration."""
         shared = self.shared
@@ -163,6 +175,7 @@ class PrefetchEngine:
             own=SpeculationCache(MAX_RUN_ENTRIES, shared.clock) if scope is None else None,
             gate=self._gate,
             watch=Watch(self._gate) if self._gate is not None else None,
+            trouble=self.trouble,
         )
         run = Run(self, session)
         self.events(RunStarted(run_id=run_id, at=shared.clock()))

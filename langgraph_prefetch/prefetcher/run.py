@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextvars import copy_context
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,11 @@ from langgraph_prefetch.events import RunEnded, StepStarted
 from langgraph_prefetch.intent.reader import IntentContext, IntentReader
 from langgraph_prefetch.keys import encode_arguments
 from langgraph_prefetch.ports import Caller, SearchTool
-from langgraph_prefetch.prefetcher.step import Step
+from langgraph_prefetch.prefetcher.step import Step, Told
 from langgraph_prefetch.speculation.cache import snapshot
 from langgraph_prefetch.speculation.call import SearchCall
-from langgraph_prefetch.speculation.launch import Wish, launch
+from langgraph_prefetch.speculation.launch import ACTION, Wish, launch
+from langgraph_prefetch.speculation.outbound import needs_origin
 from langgraph_prefetch.speculation.scheduler import Spent
 from langgraph_prefetch.speculation.session import Session
 from langgraph_prefetch.values import Delta, Guess, Output, SealedCall, Signal, Source
@@ -52,13 +54,13 @@ class Run:
         self._spoke = False
         self._latest: Step | None = None
         self._launching = threading.RLock()
-        self._earlier: OrderedDict[str, None] = OrderedDict()
+        self._earlier: OrderedDict[str, set[str]] = OrderedDict()
         self._answered: dict[Hashable, Output] = {}
         self._touched: dict[Hashable, str] = {}
         self._interrupted = self._closed = False
 
-    def begin_step(self, model_call: Hashable, question: str = "") -> Step:
-        """A model call begins; ``question`` is the user's latest text."""
+    def begin_step(self, model_call: Hashable, question: str = "", results: tuple[str, ...] = ()) -> Step:
+        """A model call begins; ``question`` is the user's latest text, ``results`` what tools have answered."""
         self._void_touched()
         now = self._session.now
         with self._lock:
@@ -66,10 +68,11 @@ class Run:
             number = self._count
             context = IntentContext(
                 question=question,
-                earlier_queries=tuple(self._earlier),
+                earlier_queries=self._habit(),
                 tools=tuple(self._engine.agent_tools),
             )
-            step = Step(number, IntentReader(self._engine.intent, context), now)
+            told = Told(question=question, results=results)
+            step = Step(number, IntentReader(self._engine.intent, context), now, told)
             self._steps[model_call] = self._latest = step
             if len(self._steps) > MAX_OPEN_STEPS:  # calls whose end never came
                 self._spoke |= self._steps.popitem(last=False)[1].has_spoken
@@ -169,7 +172,7 @@ class Run:
             readable = step.readable_at(tool.policy.name, encode_arguments(dict(arguments)), query)
         if query is not None:
             with self._lock:
-                self._earlier[query] = None
+                self._earlier.setdefault(query, set()).add(tool.policy.name)
                 if len(self._earlier) > MAX_EARLIER_QUERIES:
                     self._earlier.popitem(last=False)
         number = step.number if step is not None else 0
@@ -242,6 +245,8 @@ class Run:
             wish = self._wish(step, signal)
             if wish is None:
                 continue
+            if needs_origin(wish.tool.policy, wish.source, textual=wish.textual) and step.told.planted(wish.query):
+                wish = replace(wish, planted=True)
             if wish.source is Source.SEALED:
                 step.note_sealed(wish.tool.policy.name, encode_arguments(dict(wish.arguments)), at)
             # Looking at the budgets and starting is one step, or model calls at the same time could exceed them.
@@ -254,15 +259,25 @@ class Run:
         elif not self._engine.enabled:
             self.give_up("paused")
 
+    def _takes_guesses(self) -> SearchTool | None:
+        """Guesses are for the tool named first that takes them; a call of another shows in its sealed arguments."""
+        return next((each for each in self._engine.tools.values() if each.policy.guess), None)
+
+    def _habit(self) -> tuple[str, ...]:
+        """The run's queries so far. One may be guessed again, so a third party's are only those that it was asked."""
+        tool = self._takes_guesses()
+        if tool is None or tool.policy.destination == "own_store":
+            return tuple(self._earlier)
+        return tuple(query for query, asked in self._earlier.items() if tool.policy.name in asked)
+
     def _wish(self, step: Step, signal: Signal) -> Wish | None:
         match signal:
             case Guess():
-                # Guesses are for the tool named first that takes them; a call of another shows in its sealed arguments.
-                tool = next((each for each in self._engine.tools.values() if each.policy.guess), None)
+                tool = self._takes_guesses()
                 return _wish(tool, signal.query, Source.REASONING, signal.probability, signal.cue, step, signal.kind)
             case SealedCall(textual=True, arguments={"query": str(bare), **others}) if not others:
                 tool = self._engine.named_loosely(signal.tool)
-                return _wish(tool, bare, Source.SEALED, 1.0, "action", step)
+                return _wish(tool, bare, Source.SEALED, 1.0, ACTION, step)
             case SealedCall():
                 named = (self._engine.named_loosely if signal.textual else self._engine.named)(signal.tool)
                 if named is None:
@@ -273,7 +288,7 @@ class Run:
                     arguments=signal.arguments,
                     source=Source.SEALED,
                     probability=1.0,
-                    cue="action" if signal.textual else "call",
+                    cue=ACTION if signal.textual else "call",
                     step=step.number,
                     query=query,
                 )

@@ -7,16 +7,30 @@ import itertools
 from collections import deque
 from collections.abc import Callable
 from contextvars import Context
+from dataclasses import dataclass, field
 
 from langgraph_prefetch.events import StepEnded
 from langgraph_prefetch.intent.reader import IntentReader
 from langgraph_prefetch.keys import Encoded
 from langgraph_prefetch.locks import ForkSafeLock
 from langgraph_prefetch.ports import Caller
+from langgraph_prefetch.speculation.echoes import is_planted
 from langgraph_prefetch.values import Delta, ToolCallDelta
 
 MAX_PIECES = 20_000
 SLICES = 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What a model call was given to read: the user's latest text, and what tools had answered."""
+
+    question: str = field(default="", repr=False)
+    results: tuple[str, ...] = field(default=(), repr=False)
+
+    def planted(self, query: str) -> bool:
+        """Whether one of the results told the model to search for ``query``."""
+        return is_planted(query, self.results, self.question)
 
 
 class Step:
@@ -26,6 +40,7 @@ class Step:
         number: counted from 1 within the run.
         reader: the intent reader of this model call.
         began_at: clock seconds.
+        told: what the model was given to read.
 
     Attributes:
         heard: pieces read.
@@ -34,6 +49,7 @@ class Step:
         caller: who would call for what was read last.
         context: what was current when the model began to speak; searches run in a copy of it.
         guesses, sealed: speculations started, by kind.
+        told: what the model was given to read.
     """
 
     __slots__ = (
@@ -52,10 +68,11 @@ class Step:
         "reader",
         "reading",
         "sealed",
+        "told",
     )
 
-    def __init__(self, number: int, reader: IntentReader, began_at: float) -> None:
-        self.number, self.reader, self.began_at = number, reader, began_at
+    def __init__(self, number: int, reader: IntentReader, began_at: float, told: Told = Told()) -> None:
+        self.number, self.reader, self.began_at, self.told = number, reader, began_at, told
         self.heard = self.guesses = self.sealed = 0
         self.inbox: deque[tuple[tuple[Delta, ...], float, Callable[[], Caller]]] = deque()
         self.is_due = False

@@ -10,6 +10,7 @@ from typing import Any
 
 from cachetools import TLRUCache
 
+from langgraph_prefetch.errors import SpeculationDeclinedError
 from langgraph_prefetch.events import Fate
 from langgraph_prefetch.keys import Scope, SearchKey
 from langgraph_prefetch.locks import ForkSafeLock
@@ -17,6 +18,9 @@ from langgraph_prefetch.ports import Clock
 from langgraph_prefetch.speculation.experience import Decided
 from langgraph_prefetch.speculation.flight import Flight, FlightState
 from langgraph_prefetch.values import Output, Speculation
+
+DECLINED = "declined by the tool"
+"""Why a speculation was cancelled whose tool raised `SpeculationDeclinedError`."""
 
 FAILED_SECONDS = 2.0
 """For so long after a failure no further speculation starts on the same key; real calls are not held back."""
@@ -95,6 +99,8 @@ class Entry:
     def settle_unserved(self, reason: str) -> None:
         """Record the fate of an entry whose retrieval ended and did not answer a call."""
         match self.flight.state:
+            case FlightState.FAILED if isinstance(self.flight.error, SpeculationDeclinedError):
+                self.settle(Fate.CANCELLED, DECLINED)
             case FlightState.FAILED:
                 self.settle(Fate.FAILED, type(self.flight.error).__name__)
             case FlightState.CANCELLED:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from langgraph_prefetch.errors import SpeculationDeclinedError
 from langgraph_prefetch.events import Fate, SearchCallAnswered
 from langgraph_prefetch.keys import SearchKey
 from langgraph_prefetch.ports import SearchTool
 from langgraph_prefetch.speculation.answer import AnswerDecision, Found, RunTool, Serve, Wait, decide_answer
-from langgraph_prefetch.speculation.cache import Entry, is_empty, snapshot
+from langgraph_prefetch.speculation.cache import DECLINED, Entry, is_empty, snapshot
 from langgraph_prefetch.speculation.flight import Flight, FlightState
 from langgraph_prefetch.speculation.scheduler import Unclaimed, to_cancel
 from langgraph_prefetch.speculation.session import Session
@@ -291,6 +292,8 @@ class SearchCall:
 def _why_not(entry: Entry) -> str:
     """Why a retrieval that a call waited for did not answer it."""
     match entry.state:
+        case FlightState.FAILED if isinstance(entry.flight.error, SpeculationDeclinedError):
+            return DECLINED
         case FlightState.FAILED:
             return "speculation failed"
         case FlightState.CANCELLED:

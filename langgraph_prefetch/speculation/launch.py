@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from langgraph_prefetch.errors import SpeculationRejectedError
+from langgraph_prefetch.errors import SpeculationDeclinedError, SpeculationRejectedError
 from langgraph_prefetch.events import (
     DRY_RUN,
     Fate,
@@ -19,21 +19,30 @@ from langgraph_prefetch.events import (
 )
 from langgraph_prefetch.keys import SearchKey
 from langgraph_prefetch.ports import Caller, SearchTool, Work
-from langgraph_prefetch.speculation.cache import FAILED_SECONDS, Entry
+from langgraph_prefetch.query_hash import query_hash
+from langgraph_prefetch.speculation.cache import DECLINED, FAILED_SECONDS, Entry
 from langgraph_prefetch.speculation.experience import Decided, sealed
 from langgraph_prefetch.speculation.flight import Flight, FlightState
 from langgraph_prefetch.speculation.gate import Verdict, Weighing
+from langgraph_prefetch.speculation.outbound import held_back
 from langgraph_prefetch.speculation.scheduler import Ignore, Join, Launch, Spent, decide
 from langgraph_prefetch.speculation.session import Session
 from langgraph_prefetch.speculation.watching import PAUSED, Watched
+from langgraph_prefetch.speculative import speculating
 from langgraph_prefetch.values import Source, Speculation
+
+ACTION = "action"
+"""The cue of a call that was read from prose."""
 
 _numbers = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """A retrieval that a signal asks for. ``kind``: guesses of one kind are right about equally often."""
+    """A retrieval that a signal asks for. ``kind``: guesses of one kind are right about equally often.
+
+    ``planted``: a tool's result told the model to search for it.
+    """
 
     tool: SearchTool
     arguments: Mapping[str, Any]
@@ -43,6 +52,12 @@ class Wish:
     step: int
     query: str
     kind: str = ""
+    planted: bool = False
+
+    @property
+    def textual(self) -> bool:
+        """True if it was read from prose as an action."""
+        return self.cue == ACTION
 
 
 def launch(session: Session, wish: Wish, caller: Caller, spent: Spent) -> bool:
@@ -64,6 +79,9 @@ def launch(session: Session, wish: Wish, caller: Caller, spent: Spent) -> bool:
             _joined(session, wish, found)
             return False
         case Launch():
+            if held := held_back(session, wish):
+                _ignored(session, wish, held)
+                return False
             return _weighed(session, wish, key, caller)
 
 
@@ -96,6 +114,7 @@ def _start(
     session: Session, wish: Wish, key: SearchKey, caller: Caller, decided: Decided | None, weighing: Weighing | None
 ) -> bool:
     work = wish.tool.prepare(wish.arguments, caller)
+    work.context.run(speculating.set, True)
     speculation = Speculation(
         id=f"{os.getpid():x}-{next(_numbers)}",
         tool=wish.tool.policy.name,
@@ -141,6 +160,8 @@ def _start(
             saved_seconds=weighing.seconds if weighing else None,
             gain=weighing.gain if weighing else None,
             loss=weighing.loss if weighing else None,
+            destination=wish.tool.policy.destination,
+            query_hash=query_hash(wish.query),
         )
     )
     # Only now may its end be told: it may have ended already.
@@ -169,7 +190,10 @@ def _landed(session: Session, entry: Entry, tool: str) -> None:
             session.typical.add(tool, flight.seconds)
         return
     entry.settle_unserved("its tool gave it up")
-    if session.cache.remove(entry) and flight.state is FlightState.FAILED:
+    declined = isinstance(
+        flight.error, SpeculationDeclinedError
+    )  # no failure of the backend: nothing is held against it
+    if session.cache.remove(entry) and flight.state is FlightState.FAILED and not declined:
         entry.expires_at = session.now + FAILED_SECONDS
         session.cache.put(entry)
 
@@ -181,7 +205,7 @@ def _take_back(session: Session, decided: Decided | None) -> None:
 
 def _ended(session: Session, speculation: Speculation, entry: Entry, fate: Fate, reason: str) -> None:
     if session.gate is not None and entry.decided is not None and fate is not Fate.SERVED:
-        if reason == PAUSED:
+        if reason in (PAUSED, DECLINED):
             session.gate.drop(entry.decided)
         else:
             session.gate.learn(entry.decided, right=False)

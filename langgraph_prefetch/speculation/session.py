@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,7 @@ class Session:
     """The parts a run works with: its own cache where results stay within the run, the shared one under a scope.
 
     ``gate`` weighs guesses, and ``watch`` holds those that were not started; None where nothing is weighed.
+    ``trouble`` is told of failures in what belongs to the user.
     """
 
     run_id: str
@@ -38,6 +39,7 @@ class Session:
     own: SpeculationCache | None = field(default=None)
     gate: Experience | None = None
     watch: Watch | None = None
+    trouble: Callable[[str, BaseException], None] = lambda where, error: None
 
     @property
     def cache(self) -> SpeculationCache:
