@@ -7,6 +7,7 @@ from langgraph_prefetch.errors import ConfigurationError, MissingExtraError, Pre
 from langgraph_prefetch.graph.front import Prefetcher
 from langgraph_prefetch.graph.nodes import SpeculationNode, prefetching_tool_node
 from langgraph_prefetch.graph.wrap import prefetcher_of, with_prefetch
+from langgraph_prefetch.intent.cue_file import load_cues
 from langgraph_prefetch.intent.cues import Cue, CueSet, default_cues
 from langgraph_prefetch.observe.unclaimed import UnclaimedCall
 from langgraph_prefetch.outbound import OutboundRules, Outgoing
@@ -39,6 +40,7 @@ __all__ = [
     "default_cues",
     "is_speculative",
     "limit_process",
+    "load_cues",
     "prefetcher_of",
     "prefetching_tool_node",
     "speculating",

@@ -17,6 +17,8 @@
     ├── NotServableError                    a tool's result that no call may be answered with; counted likewise
     ├── SpeculationDeclinedError            raised by a tool of yours that does not want to run early; counted
     ├── TraceFileError                      a recording that cannot be read
+    ├── FitError                            traces from which nothing can be fitted
+    ├── CueFileError                        a file of cues that cannot be read
     ├── EventFileError                      a file of events that cannot be read
     ├── TimelineError                       a timeline that cannot be drawn or written
     └── DemoError                           something the demo needs does not work here
@@ -152,6 +154,18 @@ class SpeculationDeclinedError(PrefetchError):
 
 class TraceFileError(PrefetchError):
     """A recording cannot be opened or read."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"{path}: {reason}")
+
+
+class FitError(PrefetchError):
+    """Cues cannot be fitted to these traces without overfitting; the message says what is missing."""
+
+
+class CueFileError(PrefetchError):
+    """A file of cues cannot be opened, is broken or huge, or was written in another version of the format."""
 
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason

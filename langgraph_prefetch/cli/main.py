@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from langgraph_prefetch.cli import cues, demo, replay, timeline, version
+from langgraph_prefetch.cli import cues, demo, fit, replay, timeline, version
 from langgraph_prefetch.errors import PrefetchError
 
 PROGRAM = "langgraph-prefetch"
@@ -51,6 +51,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     demo.register(commands, chosen=words[:1] == ["demo"])
     replay.register(commands)
+    fit.register(commands)
     timeline.register(commands)
     cues.register(commands)
     version.register(commands)

@@ -5,21 +5,21 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from langgraph_prefetch.cli.command import add_command
+from langgraph_prefetch.cli.files import check_writable, read_recordings, write
 from langgraph_prefetch.cli.progress import progress
 from langgraph_prefetch.config import require_at_least
-from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.evaluation.measures import FileMeasures
 from langgraph_prefetch.evaluation.replay import replay
 from langgraph_prefetch.evaluation.settings import ReplaySettings
 from langgraph_prefetch.evaluation.table import main_table, time_tables
-from langgraph_prefetch.evaluation.traces import Recording, read_recording
+from langgraph_prefetch.evaluation.traces import Recording
+from langgraph_prefetch.intent.cue_file import load_cues
+from langgraph_prefetch.intent.cues import CueSet
 
 if TYPE_CHECKING:
     from langgraph_prefetch.cli.command import Commands
@@ -72,6 +72,7 @@ def register(commands: Commands) -> None:
     add("--reuse", type=float, metavar="SECONDS", help="answer repeated equal calls of a run for so long")
     add("--max-guesses", type=int, default=default.max_guesses, metavar="N", help="a step (default: %(default)d)")
     add("--threshold", type=float, metavar="P", help="P(search) from which a guess may start (default: the package's)")
+    add("--cues", metavar="FILE", help="cues fitted by `langgraph-prefetch fit` (default: the package's)")
     add("--min-probability", type=float, metavar="P", help="of a guess to be right, at least (default: the package's)")
     add(
         "--gate",
@@ -127,51 +128,25 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.limit_episodes is not None:
         require_at_least("--limit-episodes", arguments.limit_episodes, 1)
     if arguments.json is not None:
-        _check_writable(arguments.json)
-    files = _measure(arguments.files, settings, real_time=arguments.real_time, limit=arguments.limit_episodes)
+        check_writable(arguments.json)
+    cues = None if arguments.cues is None else load_cues(arguments.cues)
+    files = _measure(arguments.files, settings, cues, real_time=arguments.real_time, limit=arguments.limit_episodes)
     print(main_table(files))
     for each in files:
         print(f"\n{time_tables(each)}")
     if arguments.json is not None:
-        _write(arguments.json, files)
+        write(arguments.json, json.dumps([each.as_json() for each in files], indent=2) + "\n")
     return 0
 
 
 def _measure(
-    paths: Sequence[str], settings: ReplaySettings, *, real_time: bool, limit: int | None
+    paths: Sequence[str], settings: ReplaySettings, cues: CueSet | None, *, real_time: bool, limit: int | None
 ) -> list[FileMeasures]:
-    recordings = [_first(limit, read_recording(path)) for path in paths]
-    for recording in recordings:
-        for line in recording.malformed:
-            print(f"skipped {line}", file=sys.stderr)
-        if recording.malformed:
-            print(f"{recording.file}: lines skipped: {len(recording.malformed)}", file=sys.stderr)
+    recordings = [_first(limit, each) for each in read_recordings(paths)]
     total = sum(len(recording.episodes) for recording in recordings)
     with progress("replaying", total) as on_episode:
-        return [replay(each, settings, on_episode=on_episode, real_time=real_time) for each in recordings]
+        return [replay(each, settings, cues=cues, on_episode=on_episode, real_time=real_time) for each in recordings]
 
 
 def _first(limit: int | None, recording: Recording) -> Recording:
     return dataclasses.replace(recording, episodes=recording.episodes[:limit])
-
-
-def _check_writable(out: Path) -> None:
-    """Before the work, so that it is not lost.
-
-    Raises:
-        ConfigurationError: nothing can be written there.
-    """
-    if out.is_dir():
-        raise ConfigurationError(f"cannot write {out}: it is a folder")
-    if not out.parent.is_dir():
-        raise ConfigurationError(f"cannot write {out}: there is no folder {out.parent}")
-    if not os.access(out if out.exists() else out.parent, os.W_OK):
-        raise ConfigurationError(f"cannot write {out}: permission denied")
-
-
-def _write(out: Path, files: Sequence[FileMeasures]) -> None:
-    text = json.dumps([each.as_json() for each in files], indent=2) + "\n"
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ConfigurationError(f"cannot write {out}: {error.strerror or type(error).__name__}") from error

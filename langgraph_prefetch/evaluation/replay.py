@@ -37,6 +37,7 @@ def replay(
     recording: Recording,
     settings: ReplaySettings,
     *,
+    cues: CueSet | None = None,
     sink: EventSink | None = None,
     on_episode: Callable[[], None] = lambda: None,
     real_time: bool = False,
@@ -46,6 +47,7 @@ def replay(
     Args:
         recording: what was recorded.
         settings: the assumptions.
+        cues: the language of intent; the cues that come with the package if None.
         sink: receives every event of the machine as well.
         on_episode: called after each episode.
         real_time: wait for every token and every search; the counts are those of virtual time, and the seconds differ
@@ -54,9 +56,9 @@ def replay(
     Raises:
         ConfigurationError: the environment switches prefetch off.
     """
-    cues = default_cues()  # read from files, which nothing on an event loop should do
+    spoken = default_cues() if cues is None else cues  # read from files, which nothing on an event loop should do
     play = run_really if real_time else run_virtually
-    return play(lambda: _replay(recording, settings, cues, sink, on_episode))
+    return play(lambda: _replay(recording, settings, spoken, sink, on_episode))
 
 
 async def _replay(

@@ -85,14 +85,23 @@ class Grammar:
 
 @dataclass(frozen=True, slots=True)
 class CueSet:
-    """A frozen set of cues; every change returns a new set."""
+    """A frozen set of cues; every change returns a new set.
+
+    Attributes:
+        cues: the cues.
+        rates: rows of `likelihood.RATES` that differ from those of the package, with their probabilities; they were
+            fitted to somebody's own agents.
+    """
 
     cues: tuple[Cue, ...]
+    rates: tuple[tuple[str, float], ...] = ()
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # Every model call looks its compiled cues up by this hash, so it is computed once.
-        object.__setattr__(self, "_hash", hash(self.cues))
+        object.__setattr__(self, "_hash", hash((self.cues, self.rates)))
+        if wrong := [name for name, rate in self.rates if not 0 <= rate <= 1]:
+            raise ConfigurationError(f"a rate must be in [0, 1]: {', '.join(wrong)}")
         names = [cue.name for cue in self.cues]
         if twice := {name for name in names if names.count(name) > 1}:
             raise ConfigurationError(f"cue names must be unique; given twice: {', '.join(sorted(twice))}")
@@ -102,17 +111,21 @@ class CueSet:
 
     def add(self, *cues: Cue) -> CueSet:
         """With further cues. Raises ConfigurationError for a name that is taken."""
-        return CueSet(self.cues + cues)
+        return replace(self, cues=self.cues + cues)
 
     def remove(self, *names: str) -> CueSet:
         """Without these cues. Raises ConfigurationError for an unknown name."""
         self._require(names)
-        return CueSet(tuple(cue for cue in self.cues if cue.name not in names))
+        return replace(self, cues=tuple(cue for cue in self.cues if cue.name not in names))
 
     def reweigh(self, weights: Mapping[str, float]) -> CueSet:
         """With other weights, by cue name. Raises ConfigurationError for an unknown name."""
         self._require(weights)
-        return CueSet(tuple(replace(cue, weight=weights.get(cue.name, cue.weight)) for cue in self.cues))
+        return replace(self, cues=tuple(replace(cue, weight=weights.get(cue.name, cue.weight)) for cue in self.cues))
+
+    def rate(self, rates: Mapping[str, float]) -> CueSet:
+        """With these rates in place of those of the package. Raises ConfigurationError for one outside [0, 1]."""
+        return replace(self, rates=tuple(sorted({**dict(self.rates), **rates}.items())))
 
     def describe(self) -> str:
         """One line a cue: name, role, weight, phrases."""

@@ -18,8 +18,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from types import MappingProxyType
 
+from langgraph_prefetch.intent.cues import CueSet
 from langgraph_prefetch.intent.forms import Candidate, Form
 
 _BRACKETED = re.compile(r"\s\([^)]*\)?")
@@ -144,12 +146,18 @@ class Habit:
         return "keeps" if any('"' in query for query in self.earlier) else "drops"
 
 
-def likelihood(candidate: Candidate, verb: str, habit: Habit) -> float:
+@cache
+def rates_of(cues: CueSet) -> Mapping[str, float]:
+    """`RATES` with those of a cue set in place of the rows that it has."""
+    return MappingProxyType({**RATES, **dict(cues.rates)})
+
+
+def likelihood(candidate: Candidate, verb: str, habit: Habit, rates: Mapping[str, float] = RATES) -> float:
     """P(a search of this step or a later one asks exactly ``candidate.text``), given that its clause is a directive.
 
-    ``verb`` is the name of the search cue, e.g. ``en.look_up``.
+    ``verb`` is the name of the search cue, e.g. ``en.look_up``; ``rates`` are by row.
     """
-    return RATES.get(row(candidate, verb, habit), 0.0)
+    return rates.get(row(candidate, verb, habit), 0.0)
 
 
 def row(candidate: Candidate, verb: str, habit: Habit) -> str:

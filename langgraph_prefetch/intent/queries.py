@@ -10,7 +10,7 @@ from langgraph_prefetch.intent.cues import CueSet, grammar
 from langgraph_prefetch.intent.detector import Evidence, detectors
 from langgraph_prefetch.intent.directives import DirectiveReader, Reading
 from langgraph_prefetch.intent.forms import Candidate, Form, candidates, early_candidates, vague
-from langgraph_prefetch.intent.likelihood import Habit, Shape, likelihood, row, shape
+from langgraph_prefetch.intent.likelihood import Habit, Shape, likelihood, rates_of, row, shape
 from langgraph_prefetch.intent.objects import MAX_OBJECT_CHARS
 from langgraph_prefetch.intent.safety import may_leave
 from langgraph_prefetch.values import Guess
@@ -31,7 +31,16 @@ class Guesser:
     one. After a hundred directives a message is taken for noise and read no further.
     """
 
-    __slots__ = ("_clauses", "_directives", "_directives_left", "_habit", "_left", "_min_probability", "_seen")
+    __slots__ = (
+        "_clauses",
+        "_directives",
+        "_directives_left",
+        "_habit",
+        "_left",
+        "_min_probability",
+        "_rates",
+        "_seen",
+    )
 
     def __init__(
         self, cues: CueSet, habit: Habit, *, threshold: float, min_probability: float, max_guesses: int
@@ -40,6 +49,7 @@ class Guesser:
         self._directives = DirectiveReader(own["en"], grammar("en"), threshold)
         self._clauses = ClauseReader(own, threshold)
         self._habit = habit
+        self._rates = rates_of(cues)
         self._min_probability = min_probability
         self._left = max_guesses
         self._directives_left = _MAX_DIRECTIVES
@@ -101,7 +111,8 @@ class Guesser:
         return []
 
     def _ranked(self, evidence: Evidence, found: Iterable[Candidate], offset: int) -> Iterator[Guess]:
-        rated = [(likelihood(each, evidence.verb, self._habit), each) for each in found if each.text not in self._seen]
+        new = (each for each in found if each.text not in self._seen)
+        rated = [(likelihood(each, evidence.verb, self._habit, self._rates), each) for each in new]
         for likely, each in sorted(rated, key=lambda pair: -pair[0]):
             if not self._left:
                 return

@@ -144,7 +144,7 @@ def test_an_interrupt_is_no_traceback(capsys: pytest.CaptureFixture[str], monkey
     def interrupted(name: str) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("langgraph_prefetch.cli.replay.read_recording", interrupted)
+    monkeypatch.setattr("langgraph_prefetch.cli.replay.read_recordings", interrupted)
     assert main(["replay", "runs.jsonl"]) == 130
     assert capsys.readouterr().err == "langgraph-prefetch: interrupted\n"
 
