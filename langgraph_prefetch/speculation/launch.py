@@ -113,7 +113,11 @@ def _weighed(session: Session, wish: Wish, key: SearchKey, caller: Caller) -> bo
 def _start(
     session: Session, wish: Wish, key: SearchKey, caller: Caller, decided: Decided | None, weighing: Weighing | None
 ) -> bool:
-    work = wish.tool.prepare(wish.arguments, caller)
+    try:
+        work = wish.tool.prepare(wish.arguments, caller)
+    except BaseException:
+        _take_back(session, decided)
+        raise
     work.context.run(speculating.set, True)
     speculation = Speculation(
         id=f"{os.getpid():x}-{next(_numbers)}",

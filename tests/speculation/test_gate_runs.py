@@ -1,12 +1,14 @@
 """The gate in the machine: what is started, watched and counted, by the events and by the report."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from langgraph_prefetch.config import Budgets, ExecutorLimits, Price, ToolPolicy
 from langgraph_prefetch.events import DRY_RUN, SearchCallAnswered, SpeculationIgnored, SpeculationStarted
+from langgraph_prefetch.ports import Work
 from langgraph_prefetch.prefetcher import Run
 from langgraph_prefetch.speculation.watching import MAX_WATCHED
 from langgraph_prefetch.values import Source
@@ -220,6 +222,23 @@ def test_a_rejected_start_frees_its_reserve() -> None:
         rig.land("done")
         rig.guess(run, "third")
         assert len(started(rig)) == 2
+
+
+def test_a_tool_that_cannot_be_prepared_frees_its_reserve(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A start that fails before it began is none."""
+    run = rig.run()
+    earn(rig, run)
+
+    def broken(*_: Any) -> Work:
+        raise RuntimeError("no context")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(rig.search, "prepare", broken)
+        for query in ("second", "another"):
+            with suppress(RuntimeError):
+                rig.guess(run, query)
+    rig.guess(run, "third")
+    assert len(started(rig)) == 1
 
 
 def test_budgets_hold_with_the_gate() -> None:
