@@ -21,6 +21,7 @@ REASONS = frozenset(
         "budget: per_scope_per_minute",
         "budget: per_process_per_minute",
         "rejected: queue full",
+        "rejected: loop busy",
         "rejected: closed",
         "rejected: its event loop is closed",
         # how a speculation ended

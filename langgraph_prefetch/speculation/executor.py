@@ -19,6 +19,7 @@ from langgraph_prefetch.ports import Clock, Work
 from langgraph_prefetch.speculation import lanes
 from langgraph_prefetch.speculation.flight import Flight, FlightState
 from langgraph_prefetch.speculation.lanes import Lane
+from langgraph_prefetch.speculation.loop_load import LoopLoads
 from langgraph_prefetch.speculation.loops import LoopHost
 from langgraph_prefetch.values import Output
 
@@ -49,6 +50,7 @@ class Executor:
         self._lock = threading.Lock()
         self._queue: deque[_Job] = deque()
         self._lanes: dict[Hashable, Lane] = {}
+        self._loads = LoopLoads(clock)
         self._jobs: set[_Job] = set()
         self._running = 0
         self._closed = False
@@ -64,8 +66,10 @@ class Executor:
         """Start one retrieval, or queue it where there is no room, and return at once; ``flight`` tells its end.
 
         Raises:
-            SpeculationRejectedError: the queue is full, or the executor closed.
+            SpeculationRejectedError: the queue is full, the caller's event loop busy, or the executor closed.
         """
+        if work.loop is not None and self._loads.is_busy(work.loop):
+            raise SpeculationRejectedError("loop busy")
         job = _Job(work, lane, policy, flight)
         with self._lock:
             if self._closed:
@@ -118,6 +122,7 @@ class Executor:
         for job in [*self._jobs, *self._queue]:
             job.flight.cancel_after_fork()
         self._queue, self._jobs, self._lanes = deque(), set(), {}
+        self._loads = LoopLoads(self._clock)
         self._running = 0
         self._looking_again = False
         self._host.after_fork()
@@ -218,7 +223,7 @@ class Executor:
         coroutine = _contained(work.coroutine)
         if work.loop is None or work.loop is self._host.loop:
             return await asyncio.create_task(coroutine(), context=work.context)
-        return await _on_loop(work.loop, coroutine, work.context)
+        return await _on_loop(work.loop, coroutine, work.context, self._loads)
 
     async def _in_thread(self, job: _Job) -> Output:
         loop, blocking = self._host.loop, job.work.blocking
@@ -281,7 +286,10 @@ def _contained(coroutine: Callable[[], Coroutine[Any, Any, Output]]) -> Callable
 
 
 async def _on_loop(
-    loop: asyncio.AbstractEventLoop, coroutine: Callable[[], Coroutine[Any, Any, Output]], context: Context
+    loop: asyncio.AbstractEventLoop,
+    coroutine: Callable[[], Coroutine[Any, Any, Output]],
+    context: Context,
+    loads: LoopLoads,
 ) -> Output:
     """Run ``coroutine()`` on another loop in ``context`` and await its end here; cancelling this cancels it there."""
     here = asyncio.get_running_loop()
@@ -302,14 +310,17 @@ async def _on_loop(
     def begin() -> None:
         if ended.done():
             return
+        loads.arrived(loop, since)
         task = loop.create_task(coroutine(), context=context)
         tasks.append(task)
         task.add_done_callback(lambda done: _soon(here, lambda: settle(done)))
 
-    loop.call_soon_threadsafe(begin)
+    since = loads.hop(loop)
     try:
+        loop.call_soon_threadsafe(begin)
         return await ended
     finally:
+        loads.withdrawn(loop, since)
         _soon(loop, lambda: [task.cancel() for task in tasks])
 
 
