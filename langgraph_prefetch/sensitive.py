@@ -13,16 +13,16 @@ from types import MappingProxyType
 _TOP_LEVEL = (
     r"(?:com|net|org|io|ru|cn|xyz|info|dev|app|co|biz|top|site|online|me|uk|de|internal|local|corp|lan|example)"
 )
-_SCHEME = r"\w+://|\bwww\.|\b[\w.-]+\." + _TOP_LEVEL + r"(?::\d+)?/"
+_SCHEME = r"\w://|\bwww\.|(?<![\w.-])[\w.-]+\." + _TOP_LEVEL + r"(?::\d+)?/"
 _ADDRESS = re.compile(_SCHEME + r"|\b(?:javascript|data|mailto|file):\S", re.IGNORECASE)
 _OCTET = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
 _HOST = re.compile(
-    r"\b(?:[a-z0-9_-]+\.){2,}" + _TOP_LEVEL + r"\b(?!\.\w)"
+    r"(?<![a-z0-9_.-])(?:[a-z0-9_-]+\.){2,}" + _TOP_LEVEL + r"\b(?!\.\w)"
     r"|(?<![\d.])(?:" + _OCTET + r"\.){3}" + _OCTET + r"(?![\d.]*\d)"
     r"|\blocalhost:\d",
     re.IGNORECASE,
 )
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.\w")
+_EMAIL = re.compile(r"[^\s@,;<>\"]@(?:[\w-]+\.)+[^\W\d_]{2}")
 
 # The prefixes of well-known key formats. Their case is part of the format: "Asia-Pacific" is no key.
 _PREFIXED = re.compile(

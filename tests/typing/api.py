@@ -18,12 +18,16 @@ from langgraph.pregel import Pregel
 
 from langgraph_prefetch import (
     Budgets,
+    OutboundRules,
+    Outgoing,
     Prefetcher,
     PrefetchMiddleware,
     PrefetchOptions,
     Report,
     SpeculationNode,
     ToolPolicy,
+    UnclaimedCall,
+    is_speculative,
     prefetcher_of,
     prefetching_tool_node,
     with_prefetch,
@@ -82,6 +86,20 @@ def a_sink(event: Event) -> None:
             assert_type(event.idle, bool)
         case _:
             pass
+
+
+def privacy() -> None:
+    """Destinations are words that a type checker knows, and the hook decides."""
+
+    def may_send(outgoing: Outgoing) -> bool:
+        assert_type(outgoing.query, str)
+        return not is_speculative()
+
+    policy = ToolPolicy(name="search", destination="third_party", outbound=OutboundRules(max_chars=80))
+    assert_type(Prefetcher([policy], may_send=may_send).unclaimed(), tuple[UnclaimedCall, ...])
+    PrefetchOptions(may_send=may_send)
+    PrefetchOptions(may_send="yes")  # type: ignore[arg-type]
+    ToolPolicy(name="search", destination="elsewhere")  # type: ignore[arg-type]
 
 
 def wrong_use(graph: Compiled, messages: list[BaseMessage]) -> None:
