@@ -48,14 +48,13 @@ class EarlyCalls:
         self._engine, self._search = engine, search
 
     def _arrival(self, arguments: Mapping[str, Any], call_id: str | None, config: RunnableConfig | None) -> Arrival:
-        run = run_here(self._engine, config)
         ambient = GraphCaller.ambient()
         caller = replace(ambient, config=config) if config and "configurable" in config else ambient
         name = self._search.policy.name
         named = self._engine.named(name)
         # Another one may have been named so since, or this one refused.
         tool = named if named is not None and named.identity == self._search.identity else None
-        return Arrival(self._engine, run, name, tool, arguments, call_id, caller)
+        return Arrival(self._engine, run_here(self._engine, config), name, tool, arguments, call_id, caller)
 
     def call(
         self,

@@ -32,17 +32,13 @@ class GraphCaller:
     loop: asyncio.AbstractEventLoop | None = None
 
     @classmethod
-    def ambient(
-        cls, loop: asyncio.AbstractEventLoop | None = None, otherwise: Mapping[str, Any] | None = None
-    ) -> GraphCaller:
-        """The one whose node runs in the present context; outside a graph one with ``otherwise`` as configurable.
+    def ambient(cls, loop: asyncio.AbstractEventLoop | None = None) -> GraphCaller:
+        """The one whose node runs in the present context; an empty one outside a graph.
 
         ``loop`` is the one the graph runs on, whichever thread this is; the running one if None. A run's async tools
         belong there.
         """
         config, loop = ambient_config(), loop or running_loop()
-        if config is None and otherwise:
-            return cls(RunnableConfig(configurable=dict(otherwise)), loop=loop)
         try:
             return cls(config or RunnableConfig(), get_runtime() if config else None, loop=loop)
         except (RuntimeError, KeyError):

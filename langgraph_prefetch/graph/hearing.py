@@ -31,7 +31,7 @@ class Hearing:
 
     def __init__(self, run: Run, *, forced: bool, loop: asyncio.AbstractEventLoop | None) -> None:
         self.run, self.forced = run, forced
-        self.caller = partial(GraphCaller.ambient, loop, run.configurable)
+        self.caller = partial(GraphCaller.ambient, loop)
         self._kind: str | None = None
         self._call_ids: dict[Any, str] = {}
         self._arguments: dict[str, str] = {}

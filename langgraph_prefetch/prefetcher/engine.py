@@ -170,7 +170,6 @@ class PrefetchEngine:
             shared=shared,
             events=self.events,
             typical=self._typical,
-            configurable=dict(configurable or {}),
             thread_id=str(thread_id) if thread_id is not None else None,
             own=SpeculationCache(MAX_RUN_ENTRIES, shared.clock) if scope is None else None,
             gate=self._gate,

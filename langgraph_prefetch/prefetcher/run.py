@@ -133,11 +133,6 @@ class Run:
             self._session.events(step.ended(self.id, self._session.now))
 
     @property
-    def configurable(self) -> Mapping[str, Any]:
-        """The trusted configuration it was opened with."""
-        return self._session.configurable
-
-    @property
     def engine(self) -> PrefetchEngine:
         """What opened it."""
         return self._engine

@@ -34,7 +34,6 @@ class Session:
     shared: Shared
     events: EventHub
     typical: TypicalSeconds
-    configurable: Mapping[str, Any] = field(default_factory=dict)
     thread_id: str | None = None
     own: SpeculationCache | None = field(default=None)
     gate: Experience | None = None

@@ -124,20 +124,6 @@ def test_two_prefetchers_in_one_context() -> None:
     assert (mine.report().served, theirs.report().search_calls) == (1, 0)
 
 
-@pytest.mark.parametrize(("asked_by", "served"), [({"user": "ada"}, 1), ({"user": "bob"}, 0), (None, 0)])
-def test_the_run_s_own_configuration(asked_by: Any, served: int) -> None:
-    """Without a graph searches start with the run's configuration, and serve calls that bring the same, no others."""
-    search = CountingSearch()
-    prefetch = Prefetcher(["search"])
-    early = prefetch.tool(search.tool)
-    with prefetch.run({"user": "ada"}):
-        heard(prefetch, model(thinks("alpha")))
-        early.invoke({"query": "alpha"}, {"configurable": asked_by} if asked_by else None)
-    assert prefetch.report().served == served
-    users = [record.config.get("configurable", {}).get("user") for record in search.records]
-    assert users == (["ada"] if served else ["ada", (asked_by or {}).get("user")])
-
-
 def test_outside_a_run() -> None:
     """Where no run is known the tool is just the tool."""
     search = CountingSearch()
