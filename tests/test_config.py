@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+import typing
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from langgraph_prefetch import Prefetcher, config
 from langgraph_prefetch.config import Budgets, ExecutorLimits, PrefetchOptions, Price, ToolPolicy
 from langgraph_prefetch.errors import ConfigurationError, UnknownOptionError
+from langgraph_prefetch.option_types import OptionTypes
 
 CLASSES = (Budgets, ExecutorLimits, PrefetchOptions, Price, ToolPolicy)
 NEEDED: dict[type[Any], dict[str, Any]] = {ToolPolicy: {"name": "search"}, Price: {"money": 0.5}}
@@ -20,6 +22,14 @@ def test_each_class_is_here() -> None:
     """The tests below cover all of them."""
     found = {each for _, each in inspect.getmembers(config, inspect.isclass) if each.__module__ == config.__name__}
     assert found == set(CLASSES)
+
+
+def test_what_a_checker_is_told() -> None:
+    """The keyword arguments that editors and type checkers know are the options, with the same types."""
+    of_fields = typing.get_type_hints(PrefetchOptions)
+    assert typing.get_type_hints(OptionTypes) == {
+        field.name: of_fields[field.name] for field in dataclasses.fields(PrefetchOptions)
+    }
 
 
 @pytest.mark.parametrize("kind", CLASSES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Unpack
 
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import BaseTool
@@ -18,6 +18,7 @@ from langgraph_prefetch.graph.retrievers import RetrieverSearch
 from langgraph_prefetch.graph.survey import refusal_of
 from langgraph_prefetch.graph.tools import LangChainTool
 from langgraph_prefetch.intent.cues import CueSet
+from langgraph_prefetch.option_types import OptionTypes
 from langgraph_prefetch.ports import SearchTool
 from langgraph_prefetch.prefetcher import PrefetchEngine, Run
 from langgraph_prefetch.speculation.shared import Shared
@@ -43,7 +44,12 @@ class Prefetcher(PrefetchEngine):
     """
 
     def __init__(
-        self, tools: Sequence[Named], *, cues: CueSet | None = None, shared: Shared | None = None, **options: Any
+        self,
+        tools: Sequence[Named],
+        *,
+        cues: CueSet | None = None,
+        shared: Shared | None = None,
+        **options: Unpack[OptionTypes],
     ) -> None:
         if cues is not None and not isinstance(cues, CueSet):
             raise ConfigurationError(f"cues takes a CueSet, such as default_cues().add(…), not {cues!r}")

@@ -8,7 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Unpack
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
@@ -27,6 +27,7 @@ from langgraph_prefetch.graph.serve import AnswerSeam
 from langgraph_prefetch.graph.survey import asked_by
 from langgraph_prefetch.graph.wrap import with_listener
 from langgraph_prefetch.intent.cues import CueSet
+from langgraph_prefetch.option_types import OptionTypes
 from langgraph_prefetch.prefetcher import Run
 
 try:
@@ -53,7 +54,7 @@ class PrefetchMiddleware(AgentMiddleware[Any, Any, Any]):
         MiddlewareOrderError, UnknownToolError: when ``create_agent`` builds the agent.
     """
 
-    def __init__(self, tools: Sequence[Named], *, cues: CueSet | None = None, **options: Any) -> None:
+    def __init__(self, tools: Sequence[Named], *, cues: CueSet | None = None, **options: Unpack[OptionTypes]) -> None:
         super().__init__()
         self.prefetch = Prefetcher(tools, cues=cues, **options)
         self._seam = AnswerSeam(self.prefetch, self._run_of_call)

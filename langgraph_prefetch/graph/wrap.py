@@ -7,7 +7,7 @@ import copy
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from functools import cache
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar, Unpack, cast
 
 from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt import ToolNode
@@ -29,13 +29,16 @@ from langgraph_prefetch.graph.serve import AnswerSeam
 from langgraph_prefetch.graph.survey import approval_before, prefetches, tool_nodes
 from langgraph_prefetch.graph.tools import LangChainTool
 from langgraph_prefetch.intent.cues import CueSet
+from langgraph_prefetch.option_types import OptionTypes
 from langgraph_prefetch.prefetcher import Run
 
 Graph = TypeVar("Graph", bound=Pregel[Any, Any, Any, Any])
 AnyGraph = Pregel[Any, Any, Any, Any]
 
 
-def with_prefetch(graph: Graph, tools: Sequence[Named], *, cues: CueSet | None = None, **options: Any) -> Graph:
+def with_prefetch(
+    graph: Graph, tools: Sequence[Named], *, cues: CueSet | None = None, **options: Unpack[OptionTypes]
+) -> Graph:
     """The same graph, whose named tools are searched early.
 
     Args:

@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.crowd import crowd, graph_of
 from langgraph_prefetch import Budgets, ExecutorLimits, ToolPolicy, limit_process, prefetcher_of, with_prefetch
+from langgraph_prefetch.config import ScopeOf
 from langgraph_prefetch.speculation.shared import process_wide
 
 RUNS = 200
@@ -21,7 +22,7 @@ def few_places() -> Iterator[int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scope", [None, lambda _: "everyone"], ids=["each for itself", "one for all"])
-async def test_two_hundred_runs_are_answered_right(few_places: int, scope: object) -> None:
+async def test_two_hundred_runs_are_answered_right(few_places: int, scope: ScopeOf | None) -> None:
     """Served or missed, shed or queued: every answer is the caller's own and every speculation has its end."""
     graph = with_prefetch(graph_of(seconds=0.05, seconds_per_token=0.002), tools=["search"], scope=scope)
     came_to = await crowd(graph, RUNS, apart=0.002)

@@ -43,7 +43,7 @@ def test_a_run_that_is_heard_gives_no_reason() -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: Prefetcher(["search"], reuse=60), "Did you mean 'reuse_seconds'"),
+        (lambda: Prefetcher(["search"], reuse=60), "Did you mean 'reuse_seconds'"),  # type: ignore[call-arg]
         (lambda: Prefetcher(["search"], cues=["need to"]), "cues takes a CueSet"),  # type: ignore[arg-type]
         (lambda: Prefetcher(["search"]).tool(print), "tool.. takes a LangChain tool"),  # type: ignore[arg-type]
         (lambda: Prefetcher(["search"]).tool(CountingSearch(name="serach").tool), "among those that this prefetcher"),

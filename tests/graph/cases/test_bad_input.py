@@ -104,9 +104,9 @@ def test_tools_that_are_no_list_of_names(tools: Any, said: str) -> None:
 def test_unknown_option() -> None:
     """A misspelt option is answered with the options there are and the nearest one."""
     with pytest.raises(UnknownOptionError, match=r"unknown option 'treshold'.*Did you mean 'threshold'\?"):
-        with_prefetch(agent(), ["search"], treshold=0.5)
+        with_prefetch(agent(), ["search"], treshold=0.5)  # type: ignore[call-arg]
     with pytest.raises(UnknownOptionError, match="Did you mean 'reuse_seconds'"):
-        PrefetchMiddleware(["search"], reuse_second=1)
+        PrefetchMiddleware(["search"], reuse_second=1)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(
