@@ -50,7 +50,7 @@ class Run:
         self._engine, self._session = engine, session
         self._lock = threading.Lock()
         self._steps: OrderedDict[Hashable, Step] = OrderedDict()
-        self._count = self._started = 0
+        self._count = self._ended = self._started = 0
         self._spoke = False
         self._latest: Step | None = None
         self._launching = threading.RLock()
@@ -116,6 +116,7 @@ class Run:
         with self._lock:
             step = self._steps.pop(model_call, None)
             self._spoke |= step is not None and step.has_spoken
+            self._ended += step is not None
         if step is None:
             return
         self._read(step)
@@ -224,7 +225,7 @@ class Run:
             self._closed = True
             spoke = self._spoke or any(step.has_spoken for step in self._steps.values())
             self._steps.clear()
-        idle = self._count > 0 and not spoke
+        idle = self._ended > 0 and not spoke  # one that was cut off before its first token may have been about to speak
         if idle and self._engine.enabled and self._engine.tools:
             self._engine.warn_once("idle", " ".join((IDLE_ADVICE, *self._engine.left_plain)))
         self._engine.closed(self)

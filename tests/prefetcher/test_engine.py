@@ -307,6 +307,13 @@ def test_an_idle_run_says_so_once(rig: Rig, caplog: pytest.LogCaptureFixture) ->
     failed.hear("m", [TextDelta("I ")], PlainCaller)
     failed.drop_step("m")
     failed.close()
+    cut_off_at_once = rig.engine.open_run()
+    cut_off_at_once.begin_step("m")
+    cut_off_at_once.close()
+    failed_at_once = rig.engine.open_run()
+    failed_at_once.begin_step("m")
+    failed_at_once.drop_step("m")
+    failed_at_once.close()
     rig.engine.open_run().close()
     assert rig.engine.report().idle_runs == 3
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
