@@ -279,7 +279,7 @@ class Speculations(RuleBasedStateMachine):
             else:
                 state = {"ready": "ready", "failed": "failed"}.get(entry.state, "live")
                 if state == "failed" and expected.state == "live":
-                    expected.until = min(expected.until, now + FAILED_SECONDS)
+                    expected.until = now + FAILED_SECONDS
                 expected.state = state
                 expected.runs = entry.runs
                 if self.reuse is not None:
