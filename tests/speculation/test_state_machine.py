@@ -320,6 +320,8 @@ class Speculations(RuleBasedStateMachine):
             assert (query, user) == (caller.query, caller.user), "another call's result"
             if self.reuse is None:
                 assert source not in self.served, "a speculation answered two calls"
+            elif (kept := self.expected.get(self.key(caller.owner, caller.query, caller.user))) is not None:
+                kept.state = "live"  # it may be too old to answer a further call, and then it is gone
             self.served.append(source)
 
     def started(self) -> list[SpeculationStarted]:
