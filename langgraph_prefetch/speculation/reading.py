@@ -16,6 +16,10 @@ GATHER_SECONDS = 0.001
 """How long the reading thread lets tokens gather before it reads them: a twentieth of the time between two of them."""
 
 
+MAX_DUE = 32
+"""So many streams at most wait to be read; beyond it each is read on its own model's thread."""
+
+
 class Reading(Protocol):
     """Runs small pieces of work in order. Never raises, never blocks its caller."""
 
@@ -41,8 +45,12 @@ class ReadingThread:
         _threads.add(self)
 
     def soon(self, read: Callable[[], None]) -> None:
-        """Run ``read`` soon."""
-        (self._work or self._started()).put(read)
+        """Run ``read`` soon; at once where the thread has fallen behind, so that what waits for it stays bounded."""
+        work = self._work or self._started()
+        if work.qsize() < MAX_DUE:
+            work.put(read)
+        else:
+            read()
 
     def after_fork(self) -> None:
         """In a forked child the thread does not exist; what it had not read is the parent's."""
