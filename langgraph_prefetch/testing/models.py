@@ -155,6 +155,8 @@ class UnstreamedScriptedChatModel(BaseChatModel):
 class ScriptedChatModel(UnstreamedScriptedChatModel):
     """A scripted model that streams, in threads and in event loops alike. Its whole and streamed messages are equal.
 
+    Pieces come at fixed moments from the start of the call, as from a server.
+
     Attributes:
         streams: False makes it answer in whole messages, whatever is asked (``disable_streaming`` of LangChain).
         calls_run_manager: tell the run manager handed to ``_stream`` of each piece; some providers' clients never do.
@@ -176,10 +178,10 @@ class ScriptedChatModel(UnstreamedScriptedChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
-        turn = turn_of(self.script, messages)
+        turn, pace = turn_of(self.script, messages), _Pace()
         for place, chunk in enumerate(self._chunks(turn, turn_number(messages))):
             if not _is_last(chunk):
-                time.sleep(self._silence(place))
+                time.sleep(pace.until_after(self._silence(place)))
             elif turn.error is not None:
                 raise turn.error
             if run_manager is not None and self.calls_run_manager:
@@ -193,15 +195,27 @@ class ScriptedChatModel(UnstreamedScriptedChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        turn = turn_of(self.script, messages)
+        turn, pace = turn_of(self.script, messages), _Pace()
         for place, chunk in enumerate(self._chunks(turn, turn_number(messages))):
             if not _is_last(chunk):
-                await asyncio.sleep(self._silence(place))
+                await asyncio.sleep(pace.until_after(self._silence(place)))
             elif turn.error is not None:
                 raise turn.error
             if run_manager is not None and self.calls_run_manager:
                 await run_manager.on_llm_new_token(chunk.text, chunk=chunk)
             yield chunk
+
+
+class _Pace:
+    """Pieces come at fixed moments, as from a server: what a listener takes for one does not put off the next."""
+
+    def __init__(self) -> None:
+        self._due = time.monotonic()
+
+    def until_after(self, silence: float) -> float:
+        """Seconds until the next piece, which comes ``silence`` after the one before; 0 if it is there already."""
+        self._due += silence
+        return max(0.0, self._due - time.monotonic())
 
 
 def _text_block(piece: str) -> AIMessageChunk:
