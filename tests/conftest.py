@@ -1,6 +1,7 @@
 """What holds for every test: no network, no secrets, no blocked event loop, reproducible random input."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -59,3 +60,12 @@ def _no_blocked_loop(request: pytest.FixtureRequest, _blockbuster: BlockBuster) 
         yield
     finally:
         _blockbuster.deactivate()
+
+
+@pytest.fixture(autouse=True)
+def _a_minute_of_its_own() -> None:
+    """The process's budget is for a minute of one process; all tests together start more than that in a minute."""
+    budget = sys.modules.get("langgraph_prefetch.speculation.budget")
+    shared = sys.modules.get("langgraph_prefetch.speculation.shared")
+    if budget is not None and shared is not None and shared._process is not None:
+        shared._process.ledger._process = budget.SlidingMinute()

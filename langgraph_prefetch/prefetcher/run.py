@@ -130,7 +130,7 @@ class Run:
             step = self._steps.pop(model_call, None)
             self._spoke |= step is not None and step.has_spoken
         if step is not None:
-            step.inbox.clear()
+            self._read(step)
             self._session.events(step.ended(self.id, self._session.now))
 
     @property
