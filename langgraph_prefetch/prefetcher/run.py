@@ -113,25 +113,23 @@ class Run:
 
     def end_step(self, model_call: Hashable) -> None:
         """The model call ended."""
+        self._end(model_call, failed=False)
+
+    def drop_step(self, model_call: Hashable) -> None:
+        """The model call failed: what it had made certain stands, what only its end would have is forgotten."""
+        self._end(model_call, failed=True)
+
+    def _end(self, model_call: Hashable, *, failed: bool) -> None:
         with self._lock:
             step = self._steps.pop(model_call, None)
             self._spoke |= step is not None and step.has_spoken
-            self._ended += step is not None
+            self._ended += step is not None and not failed
         if step is None:
             return
         self._read(step)
-        if step.heard and (signals := step.reader.finish()):
+        if not failed and step.heard and (signals := step.reader.finish()):
             self._act(step, signals, self._session.now)
         self._session.events(step.ended(self.id, self._session.now))
-
-    def drop_step(self, model_call: Hashable) -> None:
-        """The model call failed: forget what it said."""
-        with self._lock:
-            step = self._steps.pop(model_call, None)
-            self._spoke |= step is not None and step.has_spoken
-        if step is not None:
-            self._read(step)
-            self._session.events(step.ended(self.id, self._session.now))
 
     @property
     def engine(self) -> PrefetchEngine:
