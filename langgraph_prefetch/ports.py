@@ -6,11 +6,17 @@ import asyncio
 from collections.abc import Callable, Coroutine, Hashable, Mapping
 from contextvars import Context
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from langgraph_prefetch.config import ToolPolicy
 from langgraph_prefetch.keys import Encoded
+from langgraph_prefetch.passages import Metric, Neighbourhood, Written
 from langgraph_prefetch.values import Output
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
 
 Clock = Callable[[], float]
 """Seconds from any fixed point, never going back."""
@@ -73,4 +79,50 @@ class Caller(Protocol):
 
     def key(self, ignore: tuple[str, ...]) -> Encoded:
         """Equal for two callers only if no tool could tell them apart; ``ignore`` names keys left out."""
+        ...
+
+
+@runtime_checkable
+class NeighbourhoodSource(Protocol):
+    """A store that can give the passages around a vector together with their vectors."""
+
+    @property
+    def metric(self) -> Metric:
+        """What "nearest" means there."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """The length of its vectors."""
+        ...
+
+    def epoch(self) -> int:
+        """A number that moves whenever the contents that are searched change, by whatever process."""
+        ...
+
+    def neighbourhood(self, anchor: NDArray[np.float32], n: int) -> Neighbourhood:
+        """The ``n`` passages nearest to ``anchor``, in one round trip."""
+        ...
+
+    async def aneighbourhood(self, anchor: NDArray[np.float32], n: int) -> Neighbourhood:
+        """As ``neighbourhood``, without blocking the event loop."""
+        ...
+
+
+@runtime_checkable
+class PassageWriter(Protocol):
+    """Where ingested passages go. One writer per partition of the key, used by one thread at a time.
+
+    A batch has the columns ``id`` (string, the key), ``source`` (string, the document it came from), ``text`` (string),
+    ``metadata`` (string, a JSON object), ``content_hash`` (fixed-size binary, 16 bytes) and ``embedding``
+    (fixed-size list of float32). Ids are unique in a batch.
+    """
+
+    @property
+    def dimensions(self) -> int:
+        """The length of the vectors it takes."""
+        ...
+
+    def write(self, batch: pa.RecordBatch) -> Written:
+        """Insert or update the rows by ``id``: all of the batch, or none of it and an error."""
         ...

@@ -18,7 +18,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"prefetcher"}),
     frozenset({"speculation", "intent", "retrieval", "ingest", "observe"}),
     frozenset({"ports", "events", "config", "keys", "report", "outbound", "option_types"}),
-    frozenset({"values", "errors", "locks", "query_hash", "sensitive", "speculative"}),
+    frozenset({"values", "errors", "locks", "passages", "query_hash", "sensitive", "speculative"}),
 )
 # The words everybody speaks lean on each other (an event holds a key), never in a circle.
 FAMILIES: tuple[frozenset[str], ...] = LAYERS[-2:]

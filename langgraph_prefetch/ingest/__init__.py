@@ -1,0 +1,1 @@
+"""Filling a passage store: load, split, embed, upsert, all at once."""

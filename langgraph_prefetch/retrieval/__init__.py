@@ -1,0 +1,1 @@
+"""A passage store on PostgreSQL and pgvector."""
