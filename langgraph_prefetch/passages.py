@@ -56,3 +56,19 @@ class Written:
             updated=self.updated + other.updated,
             unchanged=self.unchanged + other.unchanged,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceDone:
+    """A document of which every row has been written.
+
+    Attributes:
+        source: its name, as in the rows' ``source``.
+        fingerprint: equal for two states of it only if they give the same rows: what it says, and how it was split and
+            embedded.
+        ids: the ids of all its rows; empty for a document that gives none.
+    """
+
+    source: str
+    fingerprint: bytes
+    ids: tuple[str, ...]

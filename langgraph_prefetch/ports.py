@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Hashable, Mapping
+from collections.abc import Callable, Collection, Coroutine, Hashable, Mapping, Sequence
 from contextvars import Context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from langgraph_prefetch.config import ToolPolicy
 from langgraph_prefetch.keys import Encoded
-from langgraph_prefetch.passages import Metric, Neighbourhood, Written
+from langgraph_prefetch.passages import Metric, Neighbourhood, SourceDone, Written
 from langgraph_prefetch.values import Output
 
 if TYPE_CHECKING:
@@ -125,4 +125,38 @@ class PassageWriter(Protocol):
 
     def write(self, batch: pa.RecordBatch) -> Written:
         """Insert or update the rows by ``id``: all of the batch, or none of it and an error."""
+        ...
+
+
+@runtime_checkable
+class SourceLedger(Protocol):
+    """Which documents of one tenant and collection have been ingested completely, in which state.
+
+    Skips what has not changed and lets deletes follow. Writing a row of a document through a ``PassageWriter`` takes
+    the document's fingerprint away in the same transaction, until ``finish`` gives it a new one: after a crash at any
+    point a document that was cut off is one without a fingerprint.
+    """
+
+    def fingerprints(self, sources: Collection[str] | None = None) -> Mapping[str, bytes]:
+        """The fingerprints of completely ingested documents, in one round trip.
+
+        Args:
+            sources: ask only for these, which bounds the answer: for a large corpus, one block of it at a time.
+        """
+        ...
+
+    def finish(self, done: Sequence[SourceDone], *, prune: bool) -> int:
+        """Remember the fingerprints, in one transaction; call it when all writers have written these documents' rows.
+
+        Args:
+            done: each document once.
+            prune: also delete the documents' rows that are not among their ``ids``.
+
+        Returns:
+            How many rows were deleted.
+        """
+        ...
+
+    def keep_only(self, sources: Collection[str]) -> int:
+        """Delete the rows and fingerprints of all other documents; returns how many rows went."""
         ...
