@@ -160,3 +160,22 @@ class SourceLedger(Protocol):
     def keep_only(self, sources: Collection[str]) -> int:
         """Delete the rows and fingerprints of all other documents; returns how many rows went."""
         ...
+
+
+@runtime_checkable
+class MatrixEmbedder(Protocol):
+    """An embedder that gives vectors as one array; any LangChain ``Embeddings`` will do as well, only slower."""
+
+    @property
+    def identity(self) -> str:
+        """Equal for two embedders only if they give every text the same vector."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """The length of its vectors."""
+        ...
+
+    def embed_matrix(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of texts, shape ``(len(texts), dimensions)``, C-contiguous; used by several threads at once."""
+        ...
