@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Coroutine, Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from contextvars import Context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -60,6 +61,23 @@ class SearchTool(Protocol):
 
     def prepare(self, arguments: Mapping[str, Any], caller: Caller) -> Work:
         """A background run of the tool; called on the model's own thread, so contexts can be captured."""
+        ...
+
+
+@runtime_checkable
+class HasEpoch(Protocol):
+    """What a :class:`SearchTool` may be able to do besides: tell when the contents it searches have changed.
+
+    Its outputs carry the epoch that was in force before their search began; one answers a call only if the epoch is
+    still the same when the call comes.
+    """
+
+    def epoch(self, caller: Caller) -> Hashable | None:
+        """Moves with every change, by whatever process, of what ``caller`` could find; None if it cannot be told."""
+        ...
+
+    async def aepoch(self, caller: Caller) -> Hashable | None:
+        """As ``epoch``, without blocking the event loop."""
         ...
 
 
@@ -159,6 +177,29 @@ class SourceLedger(Protocol):
 
     def keep_only(self, sources: Collection[str]) -> int:
         """Delete the rows and fingerprints of all other documents; returns how many rows went."""
+        ...
+
+
+@runtime_checkable
+class PassageStore(Protocol):
+    """What passages are ingested into: one tenant and collection of a store."""
+
+    @property
+    def dimensions(self) -> int:
+        """The length of its vectors."""
+        ...
+
+    @property
+    def metric(self) -> Metric:
+        """What "nearest" means there; under "cosine" a vector of zeros has no direction and is refused."""
+        ...
+
+    def writer(self) -> AbstractContextManager[PassageWriter]:
+        """A writer with a connection of its own, given back at the end of the ``with``; several may be open."""
+        ...
+
+    def ledger(self) -> SourceLedger:
+        """Which documents are there already; used by one thread at a time."""
         ...
 
 
