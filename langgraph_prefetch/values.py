@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -83,11 +83,15 @@ Signal = Guess | SealedCall
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a search tool gave back: the content and artifact of its ``ToolMessage``, and what it said meanwhile."""
+    """What a search tool gave back: the content and artifact of its ``ToolMessage``, and what it said meanwhile.
+
+    ``epoch``: of the contents it was read from, where the tool can tell.
+    """
 
     content: Any = field(hash=False)
     artifact: Any = field(default=None, hash=False)
     said: tuple[Any, ...] = field(default=(), hash=False)
+    epoch: Hashable | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from langgraph_prefetch.ports import Caller, SearchTool
 from langgraph_prefetch.prefetcher.step import Step, Told
 from langgraph_prefetch.speculation.cache import snapshot
 from langgraph_prefetch.speculation.call import SearchCall
+from langgraph_prefetch.speculation.freshness import freshness_of
 from langgraph_prefetch.speculation.launch import ACTION, Wish, launch
 from langgraph_prefetch.speculation.outbound import needs_origin
 from langgraph_prefetch.speculation.scheduler import Spent
@@ -170,7 +171,9 @@ class Run:
                 if len(self._earlier) > MAX_EARLIER_QUERIES:
                     self._earlier.popitem(last=False)
         number = step.number if step is not None else 0
-        return SearchCall(self._session, tool, key, arguments, call_id, number, now if readable is None else readable)
+        readable = now if readable is None else readable
+        freshness = freshness_of(tool, caller, self._session.trouble)
+        return SearchCall(self._session, tool, key, arguments, call_id, number, readable, freshness)
 
     def other_tool(self, name: str, batch: Hashable | None = None) -> None:
         """Another tool starts or ends: what was read before may no longer be what a search would return.

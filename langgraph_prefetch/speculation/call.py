@@ -13,6 +13,7 @@ from langgraph_prefetch.ports import SearchTool
 from langgraph_prefetch.speculation.answer import AnswerDecision, Found, RunTool, Serve, Wait, decide_answer
 from langgraph_prefetch.speculation.cache import DECLINED, Entry, is_empty, snapshot
 from langgraph_prefetch.speculation.flight import Flight, FlightState
+from langgraph_prefetch.speculation.freshness import OUTDATED, Freshness
 from langgraph_prefetch.speculation.scheduler import Unclaimed, to_cancel
 from langgraph_prefetch.speculation.session import Session
 from langgraph_prefetch.values import Output, Source
@@ -32,6 +33,7 @@ class SearchCall:
         call_id: the model's id of the call.
         step: the model call that asked, counted from 1; 0 if none was heard.
         readable_at: when the query had first been readable in the stream, in clock seconds.
+        freshness: tells whether an earlier result still stands; None where only its age does.
 
     Attributes:
         answered: the event that told how it was answered; None until then.
@@ -46,9 +48,11 @@ class SearchCall:
         call_id: str | None,
         step: int,
         readable_at: float,
+        freshness: Freshness | None = None,
     ) -> None:
         self._session, self._tool, self._key, self._arguments = session, tool, key, arguments
         self._call_id, self._step, self._readable_at = call_id, step, readable_at
+        self._freshness = freshness
         self._came_at = self._tool_began_at = session.now
         self._entry: Entry | None = None
         self._leading: Entry | None = None
@@ -66,6 +70,8 @@ class SearchCall:
         if isinstance(decision, Wait) and self._entry is not None:
             with self._letting_go_if_stopped():
                 self._entry.flight.wait(decision.seconds if may_wait else 0)
+        if self._freshness is not None and may_wait and self._needs_epoch():
+            self._freshness.look()
         return self._served(late)
 
     async def aanswer(self) -> Output | None:
@@ -75,6 +81,9 @@ class SearchCall:
         if isinstance(decision, Wait) and self._entry is not None:
             with self._letting_go_if_stopped():
                 await self._entry.flight.await_(decision.seconds)
+        if self._freshness is not None and self._needs_epoch():
+            with self._letting_go_if_stopped():
+                await self._freshness.alook()
         return self._served(late)
 
     @contextmanager
@@ -94,6 +103,8 @@ class SearchCall:
         now = self._session.now
         took = now - self._tool_began_at
         if self._leading is not None and output is not None and (kept := snapshot(output)) is not None:
+            if self._freshness is not None:
+                kept = self._freshness.dated(kept)
             self._leading.flight.land(kept)
             if is_empty(kept):
                 self._session.cache.remove(self._leading)
@@ -117,6 +128,15 @@ class SearchCall:
         if isinstance(decision, RunTool):
             self._run_tool(decision.reason)
         return decision
+
+    def _needs_epoch(self) -> bool:
+        """Something may be served, or kept for later calls. A resumed call is the same call, whatever was written."""
+        return self._reason != "resumed" and (self._entry is not None or self._leading is not None)
+
+    def _outdated(self, output: Output | None) -> bool:
+        if self._freshness is None or output is None or self._reason == "resumed":
+            return False
+        return not self._freshness.holds_for(output)
 
     def _run_tool(self, reason: str) -> None:
         """What was found does not do; under reuse the result of this call may still answer later ones."""
@@ -164,6 +184,9 @@ class SearchCall:
         if entry is None:
             return None
         output = entry.flight.output
+        if self._outdated(output):
+            self._run_tool(OUTDATED)
+            return None
         if output is not None and self._session.options.reuse_seconds is not None:
             output = snapshot(output)
         if output is None:
@@ -213,6 +236,7 @@ class SearchCall:
         try:
             yield
         except BaseException:
+            self._lead_no_more()
             if self._session.options.reuse_seconds is None:  # else others may be waiting for it too
                 self._let_go("the call was cancelled")
             raise
