@@ -10,12 +10,20 @@
     │   ├── NotWrappedError
     │   ├── UnknownToolError
     │   ├── UnknownOptionError
-    │   └── MiddlewareOrderError
+    │   ├── MiddlewareOrderError
+    │   └── DatabaseClosedError
     ├── MissingExtraError (ImportError)     an optional library is not installed
     ├── UnkeyableError                      arguments that no key can stand for
     ├── SpeculationRejectedError            no room for a speculation; counted, never shown to the agent
     ├── NotServableError                    a tool's result that no call may be answered with; counted likewise
     ├── SpeculationDeclinedError            raised by a tool of yours that does not want to run early; counted
+    ├── StoreError                          a passage store, or the database under it, that does not work
+    │   ├── ServerUnreachableError
+    │   ├── ReadOnlyServerError
+    │   ├── ExtensionMissingError
+    │   ├── DatabaseBusyError
+    │   └── EmbeddedServerError
+    ├── UnreadableDocumentError             a document that no passages can be made of; skipped, with the reason
     ├── TraceFileError                      a recording that cannot be read
     ├── FitError                            traces from which nothing can be fitted
     ├── CueFileError                        a file of cues that cannot be read
@@ -117,6 +125,13 @@ class MiddlewareOrderError(ConfigurationError):
         )
 
 
+class DatabaseClosedError(ConfigurationError):
+    """A database is used after it was closed."""
+
+    def __init__(self) -> None:
+        super().__init__("this Database is closed: open another, or close it after its last user")
+
+
 class MissingExtraError(PrefetchError, ImportError):
     """An optional library is missing; the message is the command that installs it."""
 
@@ -150,6 +165,69 @@ class SpeculationDeclinedError(PrefetchError):
 
     Its speculation is cancelled, which is no failure of the backend. In a real call it is an error as any other.
     """
+
+
+class StoreError(PrefetchError):
+    """A passage store, or the database under it, cannot do what it was asked."""
+
+
+class ServerUnreachableError(StoreError):
+    """No connection to the server: it does not answer, refuses the login, or ended the connection.
+
+    Attributes:
+        where: user, host, port and database; never a password.
+        reason: what the driver said, in a line.
+    """
+
+    def __init__(self, where: str, reason: str) -> None:
+        self.where, self.reason = where, reason
+        super().__init__(f"no connection to PostgreSQL at {where}: {reason}")
+
+
+class ReadOnlyServerError(StoreError):
+    """The server takes no writes: it is a replica, or its transactions are read-only."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        super().__init__(f"PostgreSQL at {where} is read-only: name its primary, or one that takes writes")
+
+
+class ExtensionMissingError(StoreError):
+    """The database has no pgvector.
+
+    Attributes:
+        sql: what a superuser, or the database's owner, has to run; None where the server has no such extension.
+    """
+
+    def __init__(self, where: str, sql: str | None, reason: str | None = None) -> None:
+        self.where, self.sql, self.reason = where, sql, reason
+        because = f" ({reason})" if reason else ""
+        remedy = f"run `{sql}` there" if sql else "install it on the server: https://github.com/pgvector/pgvector"
+        super().__init__(f"PostgreSQL at {where} has no extension vector{because}: {remedy}")
+
+
+class DatabaseBusyError(StoreError):
+    """No connection became free in time.
+
+    Attributes:
+        connections: how many there are.
+        waited_seconds: how long the call waited.
+    """
+
+    def __init__(self, connections: int, waited_seconds: float) -> None:
+        self.connections, self.waited_seconds = connections, waited_seconds
+        super().__init__(
+            f"none of {connections} connections became free in {waited_seconds:g} s: "
+            "raise PoolLimits.connections or wait_seconds, or look for work that keeps them"
+        )
+
+
+class EmbeddedServerError(StoreError):
+    """The embedded PostgreSQL cannot be started here; the message says what it said, and what to do where known."""
+
+
+class UnreadableDocumentError(PrefetchError):
+    """A document cannot be decoded or parsed, or says nothing; an ingestion skips it, with this as the reason."""
 
 
 class TraceFileError(PrefetchError):
