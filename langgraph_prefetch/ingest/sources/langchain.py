@@ -1,0 +1,70 @@
+"""LangChain's loaders and documents as a source, and lists of documents of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.document_loaders import BaseLoader
+from langchain_core.documents import Document as LangChainDocument
+
+from langgraph_prefetch.ingest.sources.decode import BLANK, NUL
+from langgraph_prefetch.ingest.sources.fingerprints import of_values
+from langgraph_prefetch.ingest.sources.shapes import Document, Part, Skipped
+
+Given = LangChainDocument | Document
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentSource:
+    """Documents that exist already, or that a LangChain loader gives one by one.
+
+    It is one part without a fingerprint: whether a document changed is found out from what it says.
+
+    Attributes:
+        documents: a loader, or any iterable of LangChain documents or of ours; an iterator lasts for one run.
+        source_key: where in a LangChain document's metadata its source is named; a document without it is its own
+            source, named by its id or by what it says.
+    """
+
+    documents: BaseLoader | Iterable[Given]
+    source_key: str = "source"
+
+    def parts(self) -> Iterator[Part | Skipped]:
+        """The one part."""
+        yield DocumentPart(self.documents, self.source_key)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPart:
+    """All documents of a ``DocumentSource``."""
+
+    _given: BaseLoader | Iterable[Given]
+    _source_key: str
+    source: str = "documents"
+    fingerprint: bytes | None = None
+
+    def documents(self) -> Iterator[Document | Skipped]:
+        """The documents, those that no store could keep left out. What a loader raises is passed on."""
+        given = self._given.lazy_load() if isinstance(self._given, BaseLoader) else self._given
+        for number, each in enumerate(given, start=1):
+            document = each if isinstance(each, Document) else self._converted(each)
+            problem = _problem(document)
+            yield Skipped(where=f"{document.source} (document {number})", reason=problem) if problem else document
+
+    def _converted(self, given: LangChainDocument) -> Document:
+        mark = of_values(given.page_content, given.metadata)
+        named: Any = given.metadata.get(self._source_key) or given.id
+        return Document(
+            source=str(named) if named else f"document:{mark.hex()}",
+            text=given.page_content,
+            metadata=given.metadata,
+            fingerprint=mark,
+        )
+
+
+def _problem(document: Document) -> str | None:
+    if not document.text or document.text.isspace():
+        return BLANK
+    return NUL if "\0" in document.text else None
