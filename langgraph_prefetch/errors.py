@@ -11,7 +11,11 @@
     │   ├── UnknownToolError
     │   ├── UnknownOptionError
     │   ├── MiddlewareOrderError
-    │   └── DatabaseClosedError
+    │   ├── PlanError
+    │   ├── DatabaseClosedError
+    │   ├── CollectionMismatchError
+    │   ├── FilterError
+    │   └── TextSearchOffError
     ├── MissingExtraError (ImportError)     an optional library is not installed
     ├── UnkeyableError                      arguments that no key can stand for
     ├── SpeculationRejectedError            no room for a speculation; counted, never shown to the agent
@@ -22,8 +26,15 @@
     │   ├── ReadOnlyServerError
     │   ├── ExtensionMissingError
     │   ├── DatabaseBusyError
-    │   └── EmbeddedServerError
+    │   ├── EmbeddedServerError
+    │   ├── SchemaVersionError
+    │   ├── EmbedderError
+    │   ├── RefusedPassagesError
+    │   └── ShardError
     ├── UnreadableDocumentError             a document that no passages can be made of; skipped, with the reason
+    ├── IngestError                         an ingestion that had to stop; run again, it goes on
+    │   └── DocumentOrderError
+    ├── OperatorTraceError                  a trace of operators that cannot be read
     ├── TraceFileError                      a recording that cannot be read
     ├── FitError                            traces from which nothing can be fitted
     ├── CueFileError                        a file of cues that cannot be read
@@ -37,7 +48,7 @@ Nothing here is ever raised into a running agent: there, a failure of prefetch i
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -130,6 +141,44 @@ class DatabaseClosedError(ConfigurationError):
 
     def __init__(self) -> None:
         super().__init__("this Database is closed: open another, or close it after its last user")
+
+
+class PlanError(ConfigurationError):
+    """A plan that says nothing that could be run, or that lacks what an operator is to do."""
+
+
+class CollectionMismatchError(ConfigurationError):
+    """A collection exists, and is not what it was opened as.
+
+    Attributes:
+        collection: its name.
+        what: ``"dimensions"``, ``"metric"``, ``"storage"``, ``"text_search"`` or ``"embedder"``.
+        has: what it is there.
+        asked: what it was opened as.
+    """
+
+    def __init__(self, collection: str, what: str, has: object, asked: object) -> None:
+        self.collection, self.what, self.has, self.asked = collection, what, has, asked
+        hint = " Was the embedding model changed? Vectors of two models do not compare." if what == "dimensions" else ""
+        super().__init__(
+            f"collection {collection!r} has {what} {has!r}, and was opened with {asked!r}.{hint} "
+            f"Open it with {has!r}, or fill another collection"
+        )
+
+
+class FilterError(ConfigurationError):
+    """A metadata filter that has no meaning; the message says where in it, and what would have one."""
+
+
+class TextSearchOffError(ConfigurationError):
+    """Words were searched in a collection that was made without an index of them."""
+
+    def __init__(self, collection: str) -> None:
+        self.collection = collection
+        super().__init__(
+            f"collection {collection!r} has no text index, which costs time at ingestion and so is opt-in: "
+            'fill a new collection made with text_search="english" (or another configuration of your server)'
+        )
 
 
 class MissingExtraError(PrefetchError, ImportError):
@@ -228,6 +277,86 @@ class EmbeddedServerError(StoreError):
 
 class UnreadableDocumentError(PrefetchError):
     """A document cannot be decoded or parsed, or says nothing; an ingestion skips it, with this as the reason."""
+
+
+class IngestError(PrefetchError):
+    """An ingestion had to stop. What it had written is whole, and stays; run again, it goes on from there."""
+
+    def __init__(self, stage: str, reason: str) -> None:
+        self.stage, self.reason = stage, reason
+        super().__init__(f"ingestion stopped in {stage}: {reason}")
+
+
+class DocumentOrderError(IngestError):
+    """A source's documents came in several places of a stream, so that a rerun could not tell if they have changed."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        super().__init__(
+            "load",
+            f"documents of {source!r} came before and after those of others: hand in a list, which is put in order, or "
+            "give each source's documents one after the other",
+        )
+
+
+class OperatorTraceError(PrefetchError):
+    """A trace of operators cannot be opened, or a line of it is no step."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"{path}: {reason}")
+
+
+class SchemaVersionError(StoreError):
+    """The tables were made by a newer version of this package.
+
+    Attributes:
+        schema: the PostgreSQL schema they are in.
+        found: the number of their version.
+        known: the newest that this version of the package knows.
+    """
+
+    def __init__(self, schema: str, found: str, known: str) -> None:
+        self.schema, self.found, self.known = schema, found, known
+        super().__init__(
+            f"the tables in schema {schema!r} are of version {found}, and this package knows up to {known}: "
+            "upgrade langgraph-prefetch here, or name another schema"
+        )
+
+
+class EmbedderError(StoreError):
+    """An embedder gave something else than one finite vector, of the collection's length, for each text."""
+
+
+class RefusedPassagesError(StoreError):
+    """Some of the passages of one call cannot be stored; nothing of the call was written.
+
+    Attributes:
+        refused: position in the call -> why.
+    """
+
+    def __init__(self, refused: Mapping[int, str]) -> None:
+        self.refused = dict(refused)
+        shown = "; ".join(f"number {at}: {why}" for at, why in sorted(self.refused.items())[:3])
+        more = f"; and {len(self.refused) - 3} more" if len(self.refused) > 3 else ""
+        super().__init__(f"{len(self.refused)} passages cannot be stored, so none was written ({shown}{more})")
+
+
+class ShardError(StoreError):
+    """Some of several databases did not answer.
+
+    Attributes:
+        failed: name of the shard -> what went wrong.
+        shards: how many there are.
+    """
+
+    def __init__(self, failed: Mapping[str, BaseException], shards: int) -> None:
+        self.failed, self.shards = dict(failed), shards
+        listed = "; ".join(f"{name}: {error}" for name, error in self.failed.items())
+        super().__init__(
+            f"{len(self.failed)} of {shards} shards did not answer ({listed}). "
+            'Without them the answer may be wrong; on_failure="partial" gives what the others have, and says so'
+        )
 
 
 class TraceFileError(PrefetchError):
