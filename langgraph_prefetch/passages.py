@@ -59,6 +59,21 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedRow:
+    """A row of a batch that cannot be stored.
+
+    Attributes:
+        row: its place in the batch, from 0.
+        id: its key; None where that is missing or is no text.
+        reason: what is wrong with it.
+    """
+
+    row: int
+    id: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourceDone:
     """A document of which every row has been written.
 

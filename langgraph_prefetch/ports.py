@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from langgraph_prefetch.config import ToolPolicy
 from langgraph_prefetch.keys import Encoded
-from langgraph_prefetch.passages import Metric, Neighbourhood, SourceDone, Written
+from langgraph_prefetch.passages import Metric, Neighbourhood, RefusedRow, SourceDone, Written
 from langgraph_prefetch.values import Output
 
 if TYPE_CHECKING:
@@ -141,8 +141,18 @@ class PassageWriter(Protocol):
         """The length of the vectors it takes."""
         ...
 
+    def sift(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, tuple[RefusedRow, ...]]:
+        """The rows that can be written, and those that cannot, with the reasons. Nothing is sent.
+
+        A batch without fault is handed back as it is. Of rows with one id the first is kept.
+        """
+        ...
+
     def write(self, batch: pa.RecordBatch) -> Written:
-        """Insert or update the rows by ``id``: all of the batch, or none of it and an error."""
+        """Insert or update the rows by ``id``: all of the batch, or none of it and an error that names bad rows.
+
+        The rows are as safe as the ledger's ``finish`` makes them: a writer may return before they are on disk.
+        """
         ...
 
 
@@ -166,8 +176,10 @@ class SourceLedger(Protocol):
     def finish(self, done: Sequence[SourceDone], *, prune: bool) -> int:
         """Remember the fingerprints, in one transaction; call it when all writers have written these documents' rows.
 
+        On return everything that was written before the call is on disk.
+
         Args:
-            done: each document once.
+            done: each document once; may be empty.
             prune: also delete the documents' rows that are not among their ``ids``.
 
         Returns:
