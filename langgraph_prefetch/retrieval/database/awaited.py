@@ -1,0 +1,96 @@
+"""Work for an event loop, from the gate to its result, without a thread that waits."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Generic, TypeVar
+
+import sqlalchemy as sa
+
+from langgraph_prefetch.retrieval.database.cancelling import Cancelling
+from langgraph_prefetch.retrieval.database.gate import Place
+from langgraph_prefetch.retrieval.database.shared import Shared
+
+T = TypeVar("T")
+
+
+class Awaited(Generic[T]):
+    """One call of ``arun``. Made, asked and cancelled on its loop; done on a thread of the database's."""
+
+    def __init__(
+        self, shared: Shared, work: Callable[[sa.Connection], T], *, speculative: bool, autocommit: bool
+    ) -> None:
+        self._shared, self._work, self._speculative, self._autocommit = shared, work, speculative, autocommit
+        self._loop = asyncio.get_running_loop()
+        self._future: asyncio.Future[T] = self._loop.create_future()
+        self._context = contextvars.copy_context()
+        self._cancelling = Cancelling()
+
+    async def result(self) -> T:
+        """Wait for a connection and for the work.
+
+        Cancelling this cancels the query and waits until the connection is back, ``cancel_seconds`` at most.
+        """
+        limits = self._shared.limits
+        place = self._shared.gate.ask(self._entered, speculative=self._speculative)
+        patience = self._loop.call_later(limits.wait_seconds, self._give_up, place)
+        try:
+            return await asyncio.shield(self._future)
+        except asyncio.CancelledError:
+            await self._cancel(place)
+            raise
+        finally:
+            patience.cancel()
+            if self._future.done() and not self._future.cancelled():
+                self._future.exception()  # seen, whether or not anybody still waits for it
+
+    def _entered(self, place: Place) -> None:
+        try:
+            self._shared.workers.submit(lambda: self._do(place))
+        except RuntimeError as error:  # no more threads
+            place.leave()
+            self._tell(error, None)
+
+    def _do(self, place: Place) -> None:
+        result: T | None = None
+        error: BaseException | None = None
+        try:
+            result = self._context.run(self._in_a_transaction)
+        except BaseException as raised:  # noqa: BLE001 - whatever it is, it belongs to the caller
+            error = raised
+        self._cancelling.end()
+        place.leave()
+        self._tell(error, result)
+
+    def _in_a_transaction(self) -> T:
+        return self._shared.run(self._work, autocommit=self._autocommit, cancelling=self._cancelling)
+
+    def _tell(self, error: BaseException | None, result: T | None) -> None:
+        with suppress(RuntimeError):  # the loop has been closed: nobody is left to be told
+            self._loop.call_soon_threadsafe(self._settle, error, result)
+
+    def _settle(self, error: BaseException | None, result: T | None) -> None:
+        if self._future.done():
+            return
+        if error is None:
+            self._future.set_result(result)  # type: ignore[arg-type]
+        elif isinstance(error, StopIteration):  # a future does not take it
+            self._future.set_exception(RuntimeError("the work raised StopIteration"))
+        else:
+            self._future.set_exception(error)
+
+    def _give_up(self, place: Place) -> None:
+        if place.withdraw():
+            waited = self._shared.limits.wait_seconds
+            self._settle(self._shared.gate.refusal(waited, speculative=self._speculative), None)
+
+    async def _cancel(self, place: Place) -> None:
+        self._cancelling.give_up()
+        if place.withdraw() or self._future.done():
+            return
+        seconds = self._shared.limits.cancel_seconds
+        self._shared.workers.submit(lambda: self._cancelling.cancel(seconds))
+        await asyncio.wait([self._future], timeout=seconds)

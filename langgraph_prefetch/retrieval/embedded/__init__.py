@@ -1,0 +1,1 @@
+"""A PostgreSQL with pgvector of the user's own, out of a wheel. Needs the extra ``embedded``."""
