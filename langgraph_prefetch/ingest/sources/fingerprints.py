@@ -9,6 +9,7 @@ from typing import IO, Any
 
 SIZE = 16
 _BLOCK = 1 << 18
+_blake2b = hashlib.blake2b
 
 
 def fingerprint(content: bytes | str, *more: str) -> bytes:
@@ -16,7 +17,7 @@ def fingerprint(content: bytes | str, *more: str) -> bytes:
     if isinstance(content, str):
         content = content.encode("utf-8", "surrogatepass")
     if not more:
-        return hashlib.blake2b(content, digest_size=SIZE).digest()
+        return _blake2b(content, digest_size=SIZE).digest()
     made = _begun(more)
     made.update(content)
     return made.digest()

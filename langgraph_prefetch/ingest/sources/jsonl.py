@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from langgraph_prefetch.errors import MissingExtraError, UnreadableDocumentError
@@ -22,10 +22,10 @@ _TOO_LONG = b""
 
 def read_jsonl(opened: Opened) -> Iterator[Document | Skipped]:
     """A document for each line, in bounded memory. A line that is no such object is skipped, blank ones silently."""
-    make = _Maker(opened.source, opened.reading)
+    make, limit = _maker(opened.source, opened.reading), opened.reading.max_bytes
     for number, line in enumerate(_lines(opened), start=1):
         if line is _TOO_LONG:
-            yield Skipped(where=f"{opened.source}:{number}", reason=f"a line of more than {make.max_bytes:,} bytes")
+            yield Skipped(where=f"{opened.source}:{number}", reason=f"a line of more than {limit:,} bytes")
         elif not line.isspace():
             try:
                 yield make(line)
@@ -33,36 +33,38 @@ def read_jsonl(opened: Opened) -> Iterator[Document | Skipped]:
                 yield Skipped(where=f"{opened.source}:{number}", reason=str(error))
 
 
-class _Maker:
-    """Makes documents of lines; what is the same for all of them is looked up once."""
+def _maker(source: str, reading: Reading) -> Callable[[bytes], Document]:
+    """Makes documents of lines; what is the same for all of them is looked up once, since there may be millions."""
+    text_field, title_field, kept = reading.text_field, reading.title_field, reading.metadata_fields
+    titled, loads = reading.titled, orjson.loads
 
-    def __init__(self, source: str, reading: Reading) -> None:
-        self.max_bytes = reading.max_bytes
-        self._source = source
-        self._reading = reading
-
-    def __call__(self, line: bytes) -> Document:
-        reading = self._reading
+    def make(line: bytes) -> Document:
         try:
-            record = orjson.loads(line)
+            record = loads(line)
         except orjson.JSONDecodeError as error:
             raise UnreadableDocumentError(f"not JSON: {error.msg} in column {error.colno}") from None
         if not isinstance(record, dict):
             raise UnreadableDocumentError(f"not a JSON object, but {_kind(record)}")
-        text = record.pop(reading.text_field, None)
+        text = record.pop(text_field, None)
         if not isinstance(text, str):
-            raise UnreadableDocumentError(f"no text in the field {reading.text_field!r}")
+            raise UnreadableDocumentError(f"no text in the field {text_field!r}")
         text = text.strip()
         if not text:
             raise UnreadableDocumentError(BLANK)
-        title = record.get(reading.title_field) if reading.title_field is not None else None
-        if isinstance(title, str):
-            text = reading.titled(title.strip(), text)
-        if reading.metadata_fields is not None:
-            record = {name: record[name] for name in reading.metadata_fields if name in record}
-        if b"\\u0000" in line and ("\0" in text or b"\\u0000" in orjson.dumps(record).replace(rb"\\", b"")):
+        if title_field is not None and isinstance(title := record.get(title_field), str):
+            text = titled(title.strip(), text)
+        if kept is not None:
+            record = {name: record[name] for name in kept if name in record}
+        # Looked for in this order because it is dear and hardly ever there: an escape at all, this escape, the character.
+        if b"\\" in line and b"\\u0000" in line and ("\0" in text or _holds_nul(record)):
             raise UnreadableDocumentError(NUL)
-        return Document(source=self._source, text=text, metadata=record, fingerprint=fingerprint(line))
+        return Document(source=source, text=text, metadata=record, fingerprint=fingerprint(line))
+
+    return make
+
+
+def _holds_nul(record: dict[str, Any]) -> bool:
+    return b"\\u0000" in orjson.dumps(record).replace(rb"\\", b"")  # without escaped backslashes, it is the character
 
 
 def _lines(opened: Opened) -> Iterator[bytes]:
@@ -72,8 +74,11 @@ def _lines(opened: Opened) -> Iterator[bytes]:
     encoding = marked_encoding(start) or opened.reading.encoding
     file.seek(3 if encoding == "utf-8-sig" and start.startswith(b"\xef\xbb\xbf") else 0)
     if encoding is None or encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig"):
-        yield from _short_enough(file, opened.reading.max_bytes)
-        return
+        return _short_enough(file, opened.reading.max_bytes)
+    return _recoded(file, encoding)
+
+
+def _recoded(file: IO[bytes], encoding: str) -> Iterator[bytes]:
     try:
         with io.TextIOWrapper(file, encoding, newline="\n") as decoded:
             yield from (line.encode("utf-8", "surrogatepass") for line in decoded)
@@ -84,12 +89,13 @@ def _lines(opened: Opened) -> Iterator[bytes]:
 
 
 def _short_enough(file: IO[bytes], limit: int) -> Iterator[bytes]:
-    while line := file.readline(limit + 1):
+    readline = file.readline
+    while line := readline(limit + 1):
         if len(line) <= limit:
             yield line
             continue
         while line and not line.endswith(b"\n"):
-            line = file.readline(limit + 1)
+            line = readline(limit + 1)
         yield _TOO_LONG
 
 
