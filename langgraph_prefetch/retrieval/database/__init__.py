@@ -12,7 +12,8 @@ for _library in ("sqlalchemy", "psycopg", "pgvector"):
     if find_spec(_library) is None:
         raise MissingExtraError(_library, "postgres")
 
+from langgraph_prefetch.retrieval.database.abilities import Abilities  # noqa: E402
 from langgraph_prefetch.retrieval.database.database import Database, Work  # noqa: E402
 from langgraph_prefetch.retrieval.database.limits import PoolLimits  # noqa: E402
 
-__all__ = ["Database", "PoolLimits", "Work"]
+__all__ = ["Abilities", "Database", "PoolLimits", "Work"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from langgraph_prefetch.retrieval.database.limits import PoolLimits
 
@@ -10,34 +10,29 @@ Ticket = int
 """Names one call that wants a connection; never used twice."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Queue:
-    """One kind of calls: how many have a connection, and which wait for one, the first to come first."""
+class House(NamedTuple):
+    """Everybody at one moment. A tuple, since two are made for every query.
 
-    inside: int = 0
-    waiting: tuple[Ticket, ...] = ()
+    Attributes:
+        real: real calls that have a connection.
+        speculative: speculations that have one.
+        real_waiting: real calls that wait for one, the first to come first.
+        speculative_waiting: likewise, speculations.
+    """
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class House:
-    """Everybody at one moment."""
-
-    real: Queue = Queue()
-    speculative: Queue = Queue()
-
-    @property
-    def inside(self) -> int:
-        """Connections in use."""
-        return self.real.inside + self.speculative.inside
+    real: int = 0
+    speculative: int = 0
+    real_waiting: tuple[Ticket, ...] = ()
+    speculative_waiting: tuple[Ticket, ...] = ()
 
 
 def may_enter(house: House, limits: PoolLimits, *, speculative: bool) -> bool:
     """Whether one more call of that kind may have a connection, were it the first of its kind to wait."""
-    if house.inside >= limits.connections:
+    if house.real + house.speculative >= limits.connections:
         return False
     if not speculative:
         return True
-    return not house.real.waiting and house.speculative.inside < limits.for_speculation
+    return not house.real_waiting and house.speculative < limits.for_speculation
 
 
 def arrive(house: House, limits: PoolLimits, ticket: Ticket, *, speculative: bool) -> House | None:
@@ -45,43 +40,44 @@ def arrive(house: House, limits: PoolLimits, ticket: Ticket, *, speculative: boo
 
     None where that queue is full.
     """
-    queue = _queue(house, speculative=speculative)
-    if not queue.waiting and may_enter(house, limits, speculative=speculative):
-        return _with(house, replace(queue, inside=queue.inside + 1), speculative=speculative)
-    if len(queue.waiting) >= (limits.speculations_waiting if speculative else limits.waiting):
+    queue = house.speculative_waiting if speculative else house.real_waiting
+    if not queue and may_enter(house, limits, speculative=speculative):
+        return _entered(house, speculative=speculative)
+    if len(queue) >= (limits.speculations_waiting if speculative else limits.waiting):
         return None
-    return _with(house, replace(queue, waiting=(*queue.waiting, ticket)), speculative=speculative)
+    if speculative:
+        return house._replace(speculative_waiting=(*queue, ticket))
+    return house._replace(real_waiting=(*queue, ticket))
 
 
 def leave(house: House, *, speculative: bool) -> House:
     """The house after a call gave its connection back. Then :func:`admit`."""
-    queue = _queue(house, speculative=speculative)
-    return _with(house, replace(queue, inside=queue.inside - 1), speculative=speculative)
+    real, early, *queues = house
+    return House(real, early - 1, *queues) if speculative else House(real - 1, early, *queues)
 
 
-def withdraw(house: House, ticket: Ticket, *, speculative: bool) -> House:
+def withdraw(house: House, ticket: Ticket) -> House:
     """The house after a waiting call gave up. Then :func:`admit`: it may have kept others waiting."""
-    queue = _queue(house, speculative=speculative)
-    left = tuple(each for each in queue.waiting if each != ticket)
-    return _with(house, replace(queue, waiting=left), speculative=speculative)
+    return house._replace(
+        real_waiting=tuple(each for each in house.real_waiting if each != ticket),
+        speculative_waiting=tuple(each for each in house.speculative_waiting if each != ticket),
+    )
 
 
 def admit(house: House, limits: PoolLimits) -> tuple[House, tuple[Ticket, ...]]:
     """The house after all who may enter did, and who they are, in order."""
     entered: list[Ticket] = []
-    for speculative in (False, True):
-        while (queue := _queue(house, speculative=speculative)).waiting and may_enter(
-            house, limits, speculative=speculative
-        ):
-            first, *rest = queue.waiting
-            entered.append(first)
-            house = _with(house, Queue(inside=queue.inside + 1, waiting=tuple(rest)), speculative=speculative)
+    while house.real_waiting and may_enter(house, limits, speculative=False):
+        first, *rest = house.real_waiting
+        entered.append(first)
+        house = _entered(house._replace(real_waiting=tuple(rest)), speculative=False)
+    while house.speculative_waiting and may_enter(house, limits, speculative=True):
+        first, *rest = house.speculative_waiting
+        entered.append(first)
+        house = _entered(house._replace(speculative_waiting=tuple(rest)), speculative=True)
     return house, tuple(entered)
 
 
-def _queue(house: House, *, speculative: bool) -> Queue:
-    return house.speculative if speculative else house.real
-
-
-def _with(house: House, queue: Queue, *, speculative: bool) -> House:
-    return replace(house, speculative=queue) if speculative else replace(house, real=queue)
+def _entered(house: House, *, speculative: bool) -> House:
+    real, early, *queues = house
+    return House(real, early + 1, *queues) if speculative else House(real + 1, early, *queues)

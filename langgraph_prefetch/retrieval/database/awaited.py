@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 
 import sqlalchemy as sa
 
+from langgraph_prefetch.retrieval.database.admission import Ticket
 from langgraph_prefetch.retrieval.database.cancelling import Cancelling
-from langgraph_prefetch.retrieval.database.gate import Place
 from langgraph_prefetch.retrieval.database.shared import Shared
 
 T = TypeVar("T")
@@ -34,27 +34,31 @@ class Awaited(Generic[T]):
 
         Cancelling this cancels the query and waits until the connection is back, ``cancel_seconds`` at most.
         """
-        limits = self._shared.limits
-        place = self._shared.gate.ask(self._entered, speculative=self._speculative)
-        patience = self._loop.call_later(limits.wait_seconds, self._give_up, place)
+        ticket = self._shared.gate.ask(self._entered, speculative=self._speculative)
+        patience: asyncio.TimerHandle | None = None
+        if ticket is None:
+            self._entered()
+        else:
+            patience = self._loop.call_later(self._shared.limits.wait_seconds, self._give_up, ticket)
         try:
             return await asyncio.shield(self._future)
         except asyncio.CancelledError:
-            await self._cancel(place)
+            await self._cancel(ticket)
             raise
         finally:
-            patience.cancel()
+            if patience is not None:
+                patience.cancel()
             if self._future.done() and not self._future.cancelled():
                 self._future.exception()  # seen, whether or not anybody still waits for it
 
-    def _entered(self, place: Place) -> None:
+    def _entered(self) -> None:
         try:
-            self._shared.workers.submit(lambda: self._do(place))
+            self._shared.workers.submit(self._do)
         except RuntimeError as error:  # no more threads
-            place.leave()
+            self._shared.gate.leave(speculative=self._speculative)
             self._tell(error, None)
 
-    def _do(self, place: Place) -> None:
+    def _do(self) -> None:
         result: T | None = None
         error: BaseException | None = None
         try:
@@ -62,7 +66,7 @@ class Awaited(Generic[T]):
         except BaseException as raised:  # noqa: BLE001 - whatever it is, it belongs to the caller
             error = raised
         self._cancelling.end()
-        place.leave()
+        self._shared.gate.leave(speculative=self._speculative)
         self._tell(error, result)
 
     def _in_a_transaction(self) -> T:
@@ -82,15 +86,16 @@ class Awaited(Generic[T]):
         else:
             self._future.set_exception(error)
 
-    def _give_up(self, place: Place) -> None:
-        if place.withdraw():
+    def _give_up(self, ticket: Ticket) -> None:
+        if self._shared.gate.withdraw(ticket):
             waited = self._shared.limits.wait_seconds
             self._settle(self._shared.gate.refusal(waited, speculative=self._speculative), None)
 
-    async def _cancel(self, place: Place) -> None:
+    async def _cancel(self, ticket: Ticket | None) -> None:
         self._cancelling.give_up()
-        if place.withdraw() or self._future.done():
+        if self._future.done() or (ticket is not None and self._shared.gate.withdraw(ticket)):
             return
         seconds = self._shared.limits.cancel_seconds
-        self._shared.workers.submit(lambda: self._cancelling.cancel(seconds))
+        with suppress(RuntimeError):  # no more threads: then the query ends by itself
+            self._shared.workers.submit(lambda: self._cancelling.cancel(seconds))
         await asyncio.wait([self._future], timeout=seconds)

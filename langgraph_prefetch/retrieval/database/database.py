@@ -10,7 +10,8 @@ from typing import TypeVar
 import sqlalchemy as sa
 
 from langgraph_prefetch.errors import DatabaseClosedError
-from langgraph_prefetch.retrieval.database import shared
+from langgraph_prefetch.retrieval.database import checking, shared
+from langgraph_prefetch.retrieval.database.abilities import Abilities
 from langgraph_prefetch.retrieval.database.address import parse, where
 from langgraph_prefetch.retrieval.database.awaited import Awaited
 from langgraph_prefetch.retrieval.database.limits import PoolLimits
@@ -64,20 +65,23 @@ class Database:
             ServerUnreachableError: there is no server, or it went away.
             ReadOnlyServerError: a write, and it takes none.
         """
-        pool = self._joined()
-        with pool.gate.entered(speculative=is_speculative()):
+        pool, speculative = self._joined(), is_speculative()
+        pool.gate.enter(speculative=speculative)
+        try:
             return pool.run(work, autocommit=autocommit)
+        finally:
+            pool.gate.leave(speculative=speculative)
 
     @contextmanager
     def connection(self, *, autocommit: bool = False) -> Iterator[sa.Connection]:
         """A connection in a transaction, committed at the end of the block; raises as :meth:`run`."""
-        pool = self._joined()
-        with (
-            pool.gate.entered(speculative=is_speculative()),
-            pool.connection(autocommit=autocommit) as connection,
-            connection.begin(),
-        ):
-            yield connection
+        pool, speculative = self._joined(), is_speculative()
+        pool.gate.enter(speculative=speculative)
+        try:
+            with pool.connection(autocommit=autocommit) as connection, connection.begin():
+                yield connection
+        finally:
+            pool.gate.leave(speculative=speculative)
 
     async def arun(self, work: Work[T], *, autocommit: bool = False) -> T:
         """As :meth:`run`, on a thread of the database's; from any event loop, none of which it blocks.
@@ -85,6 +89,32 @@ class Database:
         The work sees the caller's context variables. Cancelling the call cancels its query.
         """
         return await Awaited(self._joined(), work, speculative=is_speculative(), autocommit=autocommit).result()
+
+    def abilities(self) -> Abilities:
+        """Ask the server what it can do; raises as :meth:`run`, and for nothing that is merely missing."""
+        pool = self._joined()
+        return self.run(lambda connection: checking.abilities(connection, pool))
+
+    def check(self, *, create_extension: bool = True, writable: bool = True) -> Abilities:
+        """Make sure that passages can be kept here, at the start rather than at each query.
+
+        Args:
+            create_extension: install pgvector in the database where it is missing and the user may.
+            writable: writes are wanted.
+
+        Raises:
+            ServerUnreachableError: there is no server.
+            ReadOnlyServerError: writes are wanted, and it takes none.
+            ExtensionMissingError: there is no pgvector; the message has the SQL to run.
+        """
+        pool, found = self._joined(), self.abilities()
+        if create_extension and found.available and not found.pgvector and not found.read_only:
+            self.run(lambda connection: checking.create_extension(connection, pool))
+            found = self.abilities()
+        problem = checking.complaint(found, pool.address, writable=writable)
+        if problem is not None:
+            raise problem
+        return found
 
     @property
     def in_use(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from langgraph_prefetch.config import require_at_least
 from langgraph_prefetch.errors import ConfigurationError
@@ -21,6 +21,7 @@ class PoolLimits:
         connect_seconds: how long opening a connection may take.
         recycle_seconds: a connection older than this is replaced before its next use.
         cancel_seconds: how long a cancelled call waits for its query to end.
+        for_speculation: how many connections speculations may use at the same time; not set, but computed.
     """
 
     connections: int = 8
@@ -31,6 +32,7 @@ class PoolLimits:
     connect_seconds: float = 10.0
     recycle_seconds: float = 1_800.0
     cancel_seconds: float = 5.0
+    for_speculation: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, least in (("connections", 1), ("waiting", 0), ("speculations_waiting", 0)):
@@ -43,9 +45,5 @@ class PoolLimits:
                 raise ConfigurationError(
                     f"reserve must be at most connections ({self.connections}), not {self.reserve}"
                 )
-
-    @property
-    def for_speculation(self) -> int:
-        """How many connections speculations may use at the same time."""
         kept = min(self.connections - 1, max(1, self.connections // 4)) if self.reserve is None else self.reserve
-        return self.connections - kept
+        object.__setattr__(self, "for_speculation", self.connections - kept)
