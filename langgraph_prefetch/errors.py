@@ -28,7 +28,7 @@
     │   ├── DatabaseBusyError
     │   ├── EmbeddedServerError
     │   ├── SchemaVersionError
-    │   ├── EmbedderError
+    │   ├── WrongVectorsError
     │   ├── RefusedPassagesError
     │   └── ShardError
     ├── UnreadableDocumentError             a document that no passages can be made of; skipped, with the reason
@@ -324,7 +324,7 @@ class SchemaVersionError(StoreError):
         )
 
 
-class EmbedderError(StoreError):
+class WrongVectorsError(StoreError):
     """An embedder gave something else than one finite vector, of the collection's length, for each text."""
 
 
