@@ -14,6 +14,7 @@ from langgraph_prefetch.errors import ConfigurationError, UnknownToolError
 from langgraph_prefetch.graph.by_hand import PrefetchedRetriever, PrefetchedTool
 from langgraph_prefetch.graph.callback import StreamListener
 from langgraph_prefetch.graph.current import current_runs
+from langgraph_prefetch.graph.dated import DatedRetriever, DatedTool, tells_epoch
 from langgraph_prefetch.graph.retrievers import RetrieverSearch
 from langgraph_prefetch.graph.survey import refusal_of
 from langgraph_prefetch.graph.tools import LangChainTool
@@ -121,7 +122,8 @@ class Prefetcher(PrefetchEngine):
         if name is None:
             name = next(iter(self.policies)) if len(self.policies) == 1 else retriever.get_name()
         policy = self._policy_of(name)
-        search = RetrieverSearch(retriever, policy, traced=self.options.trace_speculations)
+        kind = DatedRetriever if tells_epoch(retriever) else RetrieverSearch
+        search = kind(retriever, policy, traced=self.options.trace_speculations)
         self._take(search)
         return PrefetchedRetriever.over(retriever, self, search)
 
@@ -136,7 +138,8 @@ class Prefetcher(PrefetchEngine):
         return self.policies[name]
 
     def _search_tool(self, tool: BaseTool, policy: ToolPolicy, *, raw: bool = False) -> LangChainTool:
-        return LangChainTool(tool, policy, refuse=self.refuse, traced=self.options.trace_speculations, raw=raw)
+        kind = DatedTool if tells_epoch(tool) else LangChainTool
+        return kind(tool, policy, refuse=self.refuse, traced=self.options.trace_speculations, raw=raw)
 
 
 def _policies(tools: Sequence[Named]) -> dict[str, ToolPolicy]:

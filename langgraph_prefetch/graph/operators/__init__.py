@@ -1,0 +1,1 @@
+"""The operators of a retrieval workflow that stand beside its searches: context is reduced, memory is exchanged."""
