@@ -24,6 +24,15 @@ left join pg_type t on t.typnamespace = n.oid and t.typname in ('vector', 'halfv
 where e.extname = 'vector'
 """
 
+# when, and which function of the migrations
+_TRIGGERS = (
+    ("insert or update or delete", "epoch_moves"),
+    ("truncate", "epoch_moves"),
+    ("update", "forget_sources"),
+    ("delete", "forget_sources"),
+    ("truncate", "forget_sources"),
+)
+
 _CREATE, _UPDATE = "create extension if not exists vector", "alter extension vector update"
 
 
@@ -99,11 +108,12 @@ def _insert(connection: sa.Connection, spec: CollectionSpec, schema: str) -> Col
         return None
     made = _collection(connection, row, schema)
     passages(made).create(connection, checkfirst=False)
-    for moment in ("insert or update or delete", "truncate"):
-        name = f"{made.table_name}_epoch_{moment.split(' ', 1)[0]}"
+    for moment, function in _TRIGGERS:
+        name = f"prefetch_{function}_{moment.split(' ', 1)[0]}"
         connection.exec_driver_sql(
-            f"create trigger {quoted(name)} after {moment} on {qualified(made)} for each statement "
-            f"execute function {quoted(schema)}.prefetch_epoch_moves({made.id})"
+            f"create trigger {quoted(name)} after {moment} on {qualified(made)} "
+            f"{'referencing old table as gone ' if moment in ('update', 'delete') else ''}for each statement "
+            f"execute function {quoted(schema)}.prefetch_{function}({made.id})"
         )
     return made
 

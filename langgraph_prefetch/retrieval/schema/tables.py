@@ -96,6 +96,7 @@ def passages(collection: Collection) -> sa.Table:
         sa.Column("content_hash", BYTEA),
         sa.Column("embedding", Embedding(f"{vector_type(collection)}({spec.dimensions})"), nullable=False),
         sa.CheckConstraint("jsonb_typeof(metadata) = 'object'"),
+        sa.Index(f"{collection.table_name}_source", "tenant", "source"),
     )
     if spec.text_search is not None:
         configuration = spec.text_search.replace("'", "''")
