@@ -9,7 +9,6 @@ from sqlalchemy.exc import DBAPIError
 from langgraph_prefetch.errors import ExtensionMissingError, ReadOnlyServerError, StoreError
 from langgraph_prefetch.retrieval.database.abilities import Abilities, ask
 from langgraph_prefetch.retrieval.database.address import Address, where
-from langgraph_prefetch.retrieval.database.connections import KNOWS_VECTORS
 from langgraph_prefetch.retrieval.database.shared import Shared
 
 CREATE_EXTENSION = "create extension if not exists vector"
@@ -27,8 +26,7 @@ def complaint(found: Abilities, address: Address, *, writable: bool) -> StoreErr
 def abilities(connection: sa.Connection, pool: Shared) -> Abilities:
     """What the server can do. Connections that were opened before the extension was there are replaced."""
     found = ask(connection)
-    if found.pgvector is not None and not connection.info.get(KNOWS_VECTORS):
-        pool.forget_connections()
+    pool.extension.found = found.pgvector is not None
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import select
+from dataclasses import dataclass
 from typing import Any
 
 import psycopg
@@ -12,7 +13,7 @@ from pgvector.psycopg.halfvec import register_halfvec_info
 from pgvector.psycopg.sparsevec import register_sparsevec_info
 from pgvector.psycopg.vector import register_vector_info
 from psycopg.types import TypeInfo
-from sqlalchemy.exc import InvalidatePoolError
+from sqlalchemy.exc import DisconnectionError, InvalidatePoolError
 
 from langgraph_prefetch.retrieval.database.limits import PoolLimits
 
@@ -33,12 +34,20 @@ left join (
 """
 
 
-def make_engine(url: sa.URL, limits: PoolLimits, *, prepared: bool | None) -> sa.Engine:
+@dataclass(slots=True)
+class Extension:
+    """Whether the extension is known to be there: then a connection from before is of no more use."""
+
+    found: bool = False
+
+
+def make_engine(url: sa.URL, limits: PoolLimits, extension: Extension, *, prepared: bool | None) -> sa.Engine:
     """An engine that has connected to nothing yet.
 
     Args:
         url: with psycopg as its driver.
         limits: of its pool.
+        extension: kept up to date by connections that are opened, and by whoever finds it.
         prepared: whether the driver may prepare statements on the server; None: unless a pooler stands between.
     """
     engine = sa.create_engine(
@@ -54,10 +63,15 @@ def make_engine(url: sa.URL, limits: PoolLimits, *, prepared: bool | None) -> sa
     )
 
     def opened(connection: psycopg.Connection[Any], record: Any) -> None:
-        record.info[KNOWS_VECTORS] = _introduce(connection, prepared)
+        extension.found = record.info[KNOWS_VECTORS] = _introduce(connection, prepared)
+
+    def wanted(connection: psycopg.Connection[Any], record: Any, _: Any) -> None:
+        _look_for_its_end(connection)
+        if extension.found and not record.info[KNOWS_VECTORS]:
+            raise DisconnectionError  # SQLAlchemy opens it anew
 
     sa.event.listen(engine, "connect", opened)
-    sa.event.listen(engine, "checkout", _look_for_its_end)
+    sa.event.listen(engine, "checkout", wanted)
     return engine
 
 
@@ -87,13 +101,15 @@ def _introduce(connection: psycopg.Connection[Any], prepared: bool | None) -> bo
     return rows[0][1] is not None
 
 
-def _look_for_its_end(connection: psycopg.Connection[Any], record: Any, _: Any) -> None:
+def _look_for_its_end(connection: psycopg.Connection[Any]) -> None:
     """An idle connection has nothing to say but that the server ended it; asking the server would be a round trip.
 
     Raises:
         InvalidatePoolError: it did; then it ended the others as well, most likely.
     """
+    if connection.closed:
+        raise InvalidatePoolError
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
-    if connection.closed or poll.poll(0):
+    if poll.poll(0):
         raise InvalidatePoolError

@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from langgraph_prefetch.locks import ForkSafeLock
 from langgraph_prefetch.retrieval.database.address import Address, Embedded, without_secrets
 from langgraph_prefetch.retrieval.database.cancelling import Cancelling
-from langgraph_prefetch.retrieval.database.connections import make_engine
+from langgraph_prefetch.retrieval.database.connections import Extension, make_engine
 from langgraph_prefetch.retrieval.database.faults import meaning, unreachable
 from langgraph_prefetch.retrieval.database.gate import Gate
 from langgraph_prefetch.retrieval.database.limits import PoolLimits
@@ -30,6 +30,7 @@ class Shared:
     def __init__(self, address: Address, limits: PoolLimits, prepared: bool | None) -> None:
         self.address, self.limits, self._prepared = address, limits, prepared
         self.gate = Gate(limits)
+        self.extension = Extension()
         # As many as there are connections, and as many again to cancel what those do.
         self.workers = Workers(2 * limits.connections, "langgraph-prefetch-database")
         self.users = 0
@@ -55,12 +56,7 @@ class Shared:
             ServerUnreachableError: there is no server, or it went away.
             ReadOnlyServerError: it takes no writes.
         """
-        engine = self._connectable()
-        try:
-            connection = engine.connect()
-        except DBAPIError as error:
-            raise unreachable(error, self.address) from _harmless(error, self.address)
-        with connection:
+        with self._connected() as connection:
             if autocommit:
                 connection.execution_options(isolation_level="AUTOCOMMIT")
             try:
@@ -70,12 +66,6 @@ class Shared:
                 if better is None:
                     raise
                 raise better from error
-
-    def forget_connections(self) -> None:
-        """Replace idle connections before their next use, and those in use when they come back."""
-        with self._lock:
-            if self._engine is not None:
-                self._engine.dispose()
 
     def in_use(self) -> int:
         """Connections that somebody has now."""
@@ -99,13 +89,26 @@ class Shared:
         if self._engine is not None:
             self._engine.dispose(close=False)
 
+    def _connected(self) -> sa.Connection:
+        engine = self._connectable()
+        try:
+            return engine.connect()
+        except DBAPIError as error:
+            if self._lease is None:
+                raise unreachable(error, self.address) from _harmless(error, self.address)
+        self._lease.revive()  # an embedded server that was killed
+        try:
+            return engine.connect()
+        except DBAPIError as error:
+            raise unreachable(error, self.address) from error
+
     def _connectable(self) -> sa.Engine:
         engine = self._engine
         if engine is not None:
             return engine
         with self._lock:
             if self._engine is None:
-                self._engine = make_engine(self._url(), self.limits, prepared=self._prepared)
+                self._engine = make_engine(self._url(), self.limits, self.extension, prepared=self._prepared)
             return self._engine
 
     def _url(self) -> sa.URL:
