@@ -79,7 +79,12 @@ def _without_epochs(asked: Sequence[Op], results: Sequence[Result]) -> list[Resu
 def _hidden(result: Any) -> Any:
     if not isinstance(result, list):
         return result
-    return [row for row in result if tuple(getattr(row, "namespace", row))[: len(ROOT)] != ROOT]
+    return [row for row in result if _namespace(row)[: len(ROOT)] != ROOT]
+
+
+def _namespace(row: Any) -> Namespace:
+    """Of a row of a search, or of one of a listing, which is nothing else."""
+    return tuple(getattr(row, "namespace", row))
 
 
 def _told(item: Any) -> str:
