@@ -48,3 +48,12 @@ def decode(data: bytes, encoding: str | None = None) -> str:
     if "\0" in text:
         raise UnreadableDocumentError(f"{NUL}: a binary file, or UTF-16 without a byte order mark")
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def encodable(text: str) -> bool:
+    """Whether a text is free of lone surrogates, which no encoding has a form for."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

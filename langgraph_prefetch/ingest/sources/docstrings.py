@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 
 from langgraph_prefetch.errors import UnreadableDocumentError
-from langgraph_prefetch.ingest.sources.decode import BLANK
+from langgraph_prefetch.ingest.sources.decode import BLANK, encodable
 from langgraph_prefetch.ingest.sources.fingerprints import fingerprint
 from langgraph_prefetch.ingest.sources.formats import Opened
 from langgraph_prefetch.ingest.sources.shapes import Document
@@ -30,7 +30,7 @@ def read_docstrings(opened: Opened) -> Iterator[Document]:
     found = False
     for name, node in _members(_parsed(opened.file.read()), module_name(opened.path)):
         text = inspect.cleandoc(ast.get_docstring(node, clean=False) or "").strip()
-        if not text or "\0" in text or not _encodable(text):
+        if not text or "\0" in text or not encodable(text):
             continue
         found = True
         text = f"{name}: {text}"
@@ -80,11 +80,3 @@ def _members(tree: ast.Module, module: str) -> Iterator[tuple[str, _Documented]]
             waiting += [(f"{prefix}.{node.name}", child) for child in reversed(node.body)]
         elif isinstance(node, ast.If | ast.Try | ast.TryStar | ast.With | ast.ExceptHandler):
             waiting += [(prefix, child) for child in reversed(list(ast.iter_child_nodes(node)))]
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # a lone surrogate, written as an escape
-        return False
-    return True

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import IO, Any
+from typing import IO
 
 SIZE = 16
 _BLOCK = 1 << 18
@@ -29,11 +28,6 @@ def file_fingerprint(file: IO[bytes], *more: str) -> bytes:
     while block := file.read(_BLOCK):
         made.update(block)
     return made.digest()
-
-
-def of_values(text: str, metadata: Mapping[str, Any]) -> bytes:
-    """The fingerprint of a document that has no raw content; order of keys aside, equal only for equal documents."""
-    return fingerprint(text, json.dumps(metadata, sort_keys=True, default=repr))
 
 
 def _begun(more: tuple[str, ...]) -> hashlib.blake2b:

@@ -10,6 +10,7 @@ from langgraph_prefetch.errors import MissingExtraError, UnreadableDocumentError
 from langgraph_prefetch.ingest.sources.decode import BLANK, NUL, marked_encoding
 from langgraph_prefetch.ingest.sources.fingerprints import fingerprint
 from langgraph_prefetch.ingest.sources.formats import Opened, Reading
+from langgraph_prefetch.ingest.sources.metadata import holds_nul
 from langgraph_prefetch.ingest.sources.shapes import Document, Skipped
 
 try:
@@ -55,16 +56,12 @@ def _maker(source: str, reading: Reading) -> Callable[[bytes], Document]:
             text = titled(title.strip(), text)
         if kept is not None:
             record = {name: record[name] for name in kept if name in record}
-        # Looked for in this order because it is dear and hardly ever there: an escape at all, this escape, the character.
-        if b"\\" in line and b"\\u0000" in line and ("\0" in text or _holds_nul(record)):
+        # In this order since it is dear and hardly ever there: an escape at all, this escape, the character.
+        if b"\\" in line and b"\\u0000" in line and ("\0" in text or holds_nul(orjson.dumps(record))):
             raise UnreadableDocumentError(NUL)
         return Document(source=source, text=text, metadata=record, fingerprint=fingerprint(line))
 
     return make
-
-
-def _holds_nul(record: dict[str, Any]) -> bool:
-    return b"\\u0000" in orjson.dumps(record).replace(rb"\\", b"")  # without escaped backslashes, it is the character
 
 
 def _lines(opened: Opened) -> Iterator[bytes]:

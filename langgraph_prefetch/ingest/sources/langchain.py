@@ -9,8 +9,10 @@ from typing import Any
 from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document as LangChainDocument
 
-from langgraph_prefetch.ingest.sources.decode import BLANK, NUL
-from langgraph_prefetch.ingest.sources.fingerprints import of_values
+from langgraph_prefetch.errors import UnreadableDocumentError
+from langgraph_prefetch.ingest.sources.decode import BLANK, NUL, encodable
+from langgraph_prefetch.ingest.sources.fingerprints import fingerprint
+from langgraph_prefetch.ingest.sources.metadata import metadata_json
 from langgraph_prefetch.ingest.sources.shapes import Document, Part, Skipped
 
 Given = LangChainDocument | Document
@@ -49,12 +51,17 @@ class DocumentPart:
         """The documents, those that no store could keep left out. What a loader raises is passed on."""
         given = self._given.lazy_load() if isinstance(self._given, BaseLoader) else self._given
         for number, each in enumerate(given, start=1):
-            document = each if isinstance(each, Document) else self._converted(each)
-            problem = _problem(document)
-            yield Skipped(where=f"{document.source} (document {number})", reason=problem) if problem else document
+            try:
+                document = each if isinstance(each, Document) else self._converted(each)
+                _check(document.text)
+            except UnreadableDocumentError as error:
+                yield Skipped(where=f"document {number}", reason=str(error))
+            else:
+                yield document
 
     def _converted(self, given: LangChainDocument) -> Document:
-        mark = of_values(given.page_content, given.metadata)
+        _check(given.page_content)
+        mark = fingerprint(given.page_content, metadata_json(given.metadata))
         named: Any = given.metadata.get(self._source_key) or given.id
         return Document(
             source=str(named) if named else f"document:{mark.hex()}",
@@ -64,7 +71,10 @@ class DocumentPart:
         )
 
 
-def _problem(document: Document) -> str | None:
-    if not document.text or document.text.isspace():
-        return BLANK
-    return NUL if "\0" in document.text else None
+def _check(text: str) -> None:
+    if not text or text.isspace():
+        raise UnreadableDocumentError(BLANK)
+    if "\0" in text:
+        raise UnreadableDocumentError(NUL)
+    if not text.isascii() and not encodable(text):
+        raise UnreadableDocumentError("holds half a surrogate pair, which is no character")

@@ -1,0 +1,37 @@
+"""Metadata as JSON: one form for equal metadata, which PostgreSQL can keep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from langgraph_prefetch.errors import MissingExtraError, UnreadableDocumentError
+from langgraph_prefetch.ingest.sources.decode import NUL
+
+try:
+    import orjson
+except ImportError as error:
+    raise MissingExtraError("orjson", "ingest") from error
+
+_OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
+
+
+def metadata_json(metadata: Mapping[str, Any]) -> str:
+    """A JSON object, its keys sorted. What JSON has no form for is written as ``str`` shows it, not-a-number as null.
+
+    Raises:
+        UnreadableDocumentError: it holds a NUL, half a surrogate pair, or goes round in a circle.
+    """
+    try:
+        text = orjson.dumps(metadata if type(metadata) is dict else dict(metadata), str, _OPTIONS)
+    except TypeError as error:
+        raise UnreadableDocumentError(f"metadata that JSON cannot hold: {error}") from error
+    if holds_nul(text):
+        raise UnreadableDocumentError(f"its metadata {NUL}")
+    return text.decode()
+
+
+def holds_nul(json: bytes) -> bool:
+    """Whether a string of a JSON text holds a NUL."""
+    # Without escaped backslashes, what looks like the escape is it.
+    return b"\\u0000" in json and b"\\u0000" in json.replace(rb"\\", b"")
