@@ -6,6 +6,10 @@ from langgraph_prefetch.config import Budgets, ExecutorLimits, PrefetchOptions, 
 from langgraph_prefetch.errors import ConfigurationError, MissingExtraError, PrefetchError, SpeculationDeclinedError
 from langgraph_prefetch.graph.front import Prefetcher
 from langgraph_prefetch.graph.nodes import SpeculationNode, prefetching_tool_node
+from langgraph_prefetch.graph.operators.context import ReduceContextNode
+from langgraph_prefetch.graph.operators.epochs import EpochStore
+from langgraph_prefetch.graph.operators.memory import Memory
+from langgraph_prefetch.graph.operators.reduction import reduce_context
 from langgraph_prefetch.graph.wrap import prefetcher_of, with_prefetch
 from langgraph_prefetch.intent.cue_file import load_cues
 from langgraph_prefetch.intent.cues import Cue, CueSet, default_cues
@@ -23,7 +27,9 @@ __all__ = [
     "ConfigurationError",
     "Cue",
     "CueSet",
+    "EpochStore",
     "ExecutorLimits",
+    "Memory",
     "MissingExtraError",
     "OutboundRules",
     "Outgoing",
@@ -32,6 +38,7 @@ __all__ = [
     "PrefetchOptions",
     "Prefetcher",
     "Price",
+    "ReduceContextNode",
     "Report",
     "SpeculationDeclinedError",
     "SpeculationNode",
@@ -43,6 +50,7 @@ __all__ = [
     "load_cues",
     "prefetcher_of",
     "prefetching_tool_node",
+    "reduce_context",
     "speculating",
     "with_prefetch",
 ]

@@ -1,6 +1,7 @@
 """Memory's searches run early like any other; a write, by whomever, makes those under way answer nothing."""
 
 import asyncio
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +23,7 @@ from langgraph_prefetch.graph.operators.memory import Memory
 from langgraph_prefetch.ports import Caller
 from langgraph_prefetch.speculation.freshness import OUTDATED
 from langgraph_prefetch.testing.models import ScriptedChatModel
-from tests.graph.cases.rigs import DONE, model, of_kind, thinks, tool_texts, until, watch
+from tests.graph.cases.rigs import DONE, held, model, of_kind, thinks, tool_texts, until, watch
 
 ADA, BOB = ("memories", "ada"), ("memories", "bob")
 GO: Any = {"messages": [("user", "go")]}
@@ -30,16 +31,20 @@ OF_ADA: Any = {"configurable": {"user": "ada"}}
 
 
 class Searched(InMemoryStore):
-    """Counts the searches that have ended."""
+    """Counts the searches that have been read; the answers of those in threads wait for the gate, if there is one."""
 
     def __init__(self) -> None:
         super().__init__()
         self.searches = 0
+        self.gate: threading.Event | None = None
 
     def batch(self, ops: Any) -> Any:
         asked = list(ops)
         results = super().batch(asked)
-        self.searches += any(isinstance(op, SearchOp) for op in asked)
+        searched = any(isinstance(op, SearchOp) for op in asked)
+        self.searches += searched
+        if searched and self.gate is not None:
+            self.gate.wait()
         return results
 
     async def abatch(self, ops: Any) -> Any:
@@ -158,10 +163,25 @@ def test_by_hand(store: EpochStore, searched: Searched, kind: str) -> None:
     assert (prefetch.report().served, prefetch.report().search_calls) == (1, 2)
 
 
-def test_no_memory_crosses_users(store: EpochStore) -> None:
+def test_a_write_while_it_is_read(store: EpochStore, searched: Searched) -> None:
+    """What was read before a write does not answer after it, though its answer came later than the write."""
+    prefetch = Prefetcher(["recall"])
+    early = prefetch.tool(memory(store, namespace=ADA).tool())
+    with held() as searched.gate, prefetch.run():
+        message = heard(prefetch, recalls("tea"))
+        until(lambda: searched.searches == 1)
+        store.put(ADA, "food", {"text": "likes cake"})
+        searched.gate.set()
+        assert "cake" in early.invoke({**message.tool_calls[0], "type": "tool_call"}).content
+    assert prefetch.report().served == 0
+
+
+def test_no_memory_crosses_users(searched: Searched) -> None:
     """Where results are shared across runs and the user's name was left out of the key by mistake, the namespace
-    still tells two users apart."""
-    tool = memory(store).tool()
+    still tells two users apart, also those who never wrote."""
+    searched.put(ADA, "drink", {"text": "likes tea"})
+    searched.put(BOB, "drink", {"text": "likes beer"})
+    tool = memory(EpochStore(searched)).tool()
     shared = {"scope": lambda _: "all", "ignore_configurable": ("user",), "reuse_seconds": 60.0}
     said = []
     for user in ("ada", "bob", "ada"):
