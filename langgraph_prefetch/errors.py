@@ -11,6 +11,7 @@
     │   ├── UnknownToolError
     │   ├── UnknownOptionError
     │   ├── MiddlewareOrderError
+    │   ├── EmbedderMismatchError
     │   ├── PlanError
     │   ├── DatabaseClosedError
     │   ├── CollectionMismatchError
@@ -179,6 +180,10 @@ class TextSearchOffError(ConfigurationError):
             f"collection {collection!r} has no text index, which costs time at ingestion and so is opt-in: "
             'fill a new collection made with text_search="english" (or another configuration of your server)'
         )
+
+
+class EmbedderMismatchError(ConfigurationError):
+    """The embedder is not the one that made a store's vectors, or makes no use of its text."""
 
 
 class MissingExtraError(PrefetchError, ImportError):

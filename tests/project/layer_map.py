@@ -16,8 +16,8 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({FRONT_DOOR}),
     frozenset({"graph", "aws", "evaluation", "serving"}),
     frozenset({"prefetcher"}),
-    frozenset({"speculation", "intent", "retrieval", "ingest", "observe"}),
-    frozenset({"ports", "events", "config", "keys", "report", "outbound", "option_types"}),
+    frozenset({"speculation", "intent", "near", "retrieval", "ingest", "observe"}),
+    frozenset({"ports", "events", "config", "keys", "report", "outbound", "option_types", "guesses"}),
     frozenset({"values", "errors", "locks", "passages", "query_hash", "sensitive", "speculative"}),
 )
 # The words everybody speaks lean on each other (an event holds a key), never in a circle.
