@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import IO
 
 SIZE = 16
+PERSON = b"prefetch-source"
 _BLOCK = 1 << 18
 _blake2b = hashlib.blake2b
 
@@ -31,4 +31,10 @@ def file_fingerprint(file: IO[bytes], *more: str) -> bytes:
 
 
 def _begun(more: tuple[str, ...]) -> hashlib.blake2b:
-    return hashlib.blake2b(json.dumps(more).encode(), digest_size=SIZE, person=b"prefetch-source")
+    return _blake2b(prefix(*more), digest_size=SIZE, person=PERSON)
+
+
+def prefix(*more: str | bytes) -> bytes:
+    """What stands before the content in what is hashed: their number, and each part behind its length, so that no two are confused."""
+    parts = [each if isinstance(each, bytes) else each.encode("utf-8", "surrogatepass") for each in more]
+    return len(parts).to_bytes(1) + b"".join([len(each).to_bytes(8) + each for each in parts])

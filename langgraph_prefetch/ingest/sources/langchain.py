@@ -53,14 +53,13 @@ class DocumentPart:
         for number, each in enumerate(given, start=1):
             try:
                 document = each if isinstance(each, Document) else self._converted(each)
-                _check(document.text)
+                check_text(document.text)
             except UnreadableDocumentError as error:
                 yield Skipped(where=f"document {number}", reason=str(error))
             else:
                 yield document
 
     def _converted(self, given: LangChainDocument) -> Document:
-        _check(given.page_content)
         mark = fingerprint(given.page_content, metadata_json(given.metadata))
         named: Any = given.metadata.get(self._source_key) or given.id
         return Document(
@@ -71,7 +70,12 @@ class DocumentPart:
         )
 
 
-def _check(text: str) -> None:
+def check_text(text: str) -> None:
+    """A text can be stored.
+
+    Raises:
+        UnreadableDocumentError: it is blank, or holds what PostgreSQL cannot keep.
+    """
     if not text or text.isspace():
         raise UnreadableDocumentError(BLANK)
     if "\0" in text:
