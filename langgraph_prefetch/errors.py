@@ -31,6 +31,7 @@
     │   ├── SchemaVersionError
     │   ├── WrongVectorsError
     │   ├── RefusedPassagesError
+    │   ├── ServerTimeError (ValueError)
     │   └── ShardError
     ├── UnreadableDocumentError             a document that no passages can be made of; skipped, with the reason
     ├── IngestError                         an ingestion that had to stop; run again, it goes on
@@ -345,6 +346,22 @@ class RefusedPassagesError(StoreError):
         shown = "; ".join(f"number {at}: {why}" for at, why in sorted(self.refused.items())[:3])
         more = f"; and {len(self.refused) - 3} more" if len(self.refused) > 3 else ""
         super().__init__(f"{len(self.refused)} passages cannot be stored, so none was written ({shown}{more})")
+
+
+class ServerTimeError(StoreError, ValueError):
+    """The server's clock went back, so that what was written before cannot be told from what is written now.
+
+    Attributes:
+        now: what it shows, in seconds since 1970.
+        at_least: what it has shown already.
+    """
+
+    def __init__(self, now: float, at_least: float) -> None:
+        self.now, self.at_least = now, at_least
+        super().__init__(
+            f"the clock of the database's server shows a time {at_least - now:.3f} s before one that it has shown "
+            "already: index again when it has caught up"
+        )
 
 
 class ShardError(StoreError):
