@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import weakref
 from collections.abc import Callable, Iterator
@@ -82,11 +83,17 @@ class Shared:
         if lease is not None:
             lease.close()
 
+    def say_good_bye(self) -> None:
+        """At the interpreter's end: close what is idle, and wait for nobody. An embedded server notices by itself."""
+        if self._engine is not None:
+            self._engine.dispose()
+
     def after_fork(self) -> None:
         """In a forked child: the sockets belong to the parent, and so do the threads and whoever was inside."""
         self.gate.make_anew()
         self.workers.make_anew()
         if self._engine is not None:
+            _inherited.append(self._engine.pool)  # kept: a connection that is collected might say good-bye
             self._engine.dispose(close=False)
 
     def _connected(self) -> sa.Connection:
@@ -126,6 +133,7 @@ def _harmless(error: DBAPIError, address: Address) -> DBAPIError | None:
     return error if isinstance(address, Embedded) or str(error) == without_secrets(str(error), address) else None
 
 
+_inherited: list[sa.Pool] = []
 _all: weakref.WeakSet[Shared] = weakref.WeakSet()
 _open: weakref.WeakValueDictionary[Key, Shared] = weakref.WeakValueDictionary()
 _lock = ForkSafeLock()
@@ -158,4 +166,10 @@ def _after_fork() -> None:
         shared.after_fork()
 
 
+def _at_exit() -> None:
+    for shared in list(_all):
+        shared.say_good_bye()
+
+
+atexit.register(_at_exit)
 os.register_at_fork(after_in_child=_after_fork)
