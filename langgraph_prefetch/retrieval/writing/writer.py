@@ -5,28 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import psycopg
 import pyarrow as pa
-import sqlalchemy as sa
 from numpy.typing import NDArray
 from sqlalchemy.exc import DBAPIError
 
 from langgraph_prefetch.errors import RefusedPassagesError
 from langgraph_prefetch.passages import RefusedRow, Written
 from langgraph_prefetch.retrieval.database import Database
+from langgraph_prefetch.retrieval.driver import Cursor, copy_in, execute, fetch_one, in_transaction
 from langgraph_prefetch.retrieval.schema.collections import Collection
 from langgraph_prefetch.retrieval.schema.vectors import Binary
 from langgraph_prefetch.retrieval.writing import sifting
 from langgraph_prefetch.retrieval.writing.columns import check_schema, columns, kernels
 from langgraph_prefetch.retrieval.writing.copy_format import FIELDS, copy_stream, text_array
-from langgraph_prefetch.retrieval.writing.driver import copy_in, driver_cursor, fetch_one
 from langgraph_prefetch.retrieval.writing.statements import statements_for
 
-_ATTEMPTS = 3
-_AGAIN = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
+_REFUSALS = (psycopg.DataError, psycopg.IntegrityError, psycopg.errors.ProgramLimitExceeded)
 
 
 class CopyWriter:
@@ -86,17 +83,12 @@ class CopyWriter:
         if not batch.num_rows:
             return Written()
         sending = _Sending(batch, self._order(batch), self._tenant, self._collection.spec.storage)
-        for attempt in range(1, _ATTEMPTS + 1):
-            try:
-                return self._database.run(lambda connection: self._write(connection, sending))
-            except DBAPIError as error:
-                if isinstance(
-                    error.orig, psycopg.DataError | psycopg.IntegrityError | psycopg.errors.ProgramLimitExceeded
-                ):
-                    raise sending.refusal(error.orig) from None  # the driver's error quotes the row
-                if attempt == _ATTEMPTS or not isinstance(error.orig, _AGAIN):
-                    raise
-        raise AssertionError
+        try:
+            return in_transaction(self._database, lambda cursor: self._write(cursor, sending))
+        except DBAPIError as error:
+            if isinstance(error.orig, _REFUSALS):
+                raise sending.refusal(error.orig) from None  # the driver's error quotes the row
+            raise
 
     def _order(self, batch: pa.RecordBatch) -> NDArray[np.int64] | None:
         ids = batch.column("id")
@@ -105,31 +97,30 @@ class CopyWriter:
         order: NDArray[np.int64] = kernels.sort_indices(ids).to_numpy().astype(np.int64)
         return order
 
-    def _write(self, connection: sa.Connection, sending: _Sending) -> Written:
+    def _write(self, cursor: Cursor, sending: _Sending) -> Written:
         says, sources = self._says, Binary(text_array(kernels.unique(sending.batch.column("source"))))
-        with driver_cursor(connection) as cursor:
-            if not self._durable:
-                cursor.execute("set local synchronous_commit = off")
-            cursor.execute(says.forget.encode(), (self._collection.id, self._tenant, sources), prepare=False)
-            ids = Binary(text_array(sending.batch.column("id")))
-            (known,) = fetch_one(cursor, says.any_known, (ids, self._tenant))
-            if not known and self._inserted(cursor, sending):
-                return Written(added=len(sending))
-            cursor.execute(says.make_staging.encode(), prepare=False)
-            copy_in(cursor, says.staging, FIELDS, sending.stream())
-            (unchanged,) = fetch_one(cursor, says.unchanged, ())
-            if unchanged == len(sending):
-                return Written(unchanged=unchanged)
-            added, changed = fetch_one(cursor, says.upsert, ())
-            return Written(added=added, updated=changed - added, unchanged=len(sending) - changed)
+        if not self._durable:
+            execute(cursor, "set local synchronous_commit = off")
+        execute(cursor, says.forget, (self._collection.id, self._tenant, sources))
+        ids = Binary(text_array(sending.batch.column("id")))
+        (known,) = fetch_one(cursor, says.any_known, (ids, self._tenant))
+        if not known and self._inserted(cursor, sending):
+            return Written(added=len(sending))
+        execute(cursor, says.make_staging)
+        copy_in(cursor, says.staging, FIELDS, sending.stream())
+        (unchanged,) = fetch_one(cursor, says.unchanged)
+        if unchanged == len(sending):
+            return Written(unchanged=unchanged)
+        added, changed = fetch_one(cursor, says.upsert)
+        return Written(added=added, updated=changed - added, unchanged=len(sending) - changed)
 
-    def _inserted(self, cursor: psycopg.Cursor[Any], sending: _Sending) -> bool:
+    def _inserted(self, cursor: Cursor, sending: _Sending) -> bool:
         """Whether the rows could go straight into the table: no other writer had one of them in the meantime."""
-        cursor.execute("savepoint prefetch_new_rows")
+        execute(cursor, "savepoint prefetch_new_rows")
         try:
             copy_in(cursor, self._says.table, FIELDS, sending.stream())
         except psycopg.errors.UniqueViolation:
-            cursor.execute("rollback to savepoint prefetch_new_rows")
+            execute(cursor, "rollback to savepoint prefetch_new_rows")
             return False
         return True
 

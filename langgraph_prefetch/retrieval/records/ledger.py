@@ -1,0 +1,120 @@
+"""Which documents were ingested completely, in which state."""
+
+from __future__ import annotations
+
+from collections.abc import Collection as Several
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from langgraph_prefetch.errors import ConfigurationError
+from langgraph_prefetch.passages import SourceDone
+from langgraph_prefetch.retrieval.database import Database
+from langgraph_prefetch.retrieval.driver import Cursor, execute, fetch_one, in_transaction
+from langgraph_prefetch.retrieval.records import ledger_sql
+from langgraph_prefetch.retrieval.records.arrays import byte_strings, integers, texts
+from langgraph_prefetch.retrieval.schema.collections import Collection
+from langgraph_prefetch.retrieval.schema.tables import qualified, quoted
+
+
+class PgSourceLedger:
+    """A :class:`~langgraph_prefetch.ports.SourceLedger` in the database, for one tenant of a collection.
+
+    A document that was cut off has no fingerprint: ``CopyWriter`` takes it away when it writes one of the document's
+    rows, and a trigger when a row is changed or deleted by whatever hand. Two ingestions of *different* states of one
+    document at the same time are the exception: where one of them ends, and the other crashes afterwards, the document
+    passes for the state that ended, whatever the other wrote since.
+
+    Args:
+        database: where.
+        collection: of what.
+        tenant: whose documents.
+    """
+
+    def __init__(self, database: Database, collection: Collection, *, tenant: str = "") -> None:
+        self._database, self._collection, self._tenant = database, collection, tenant
+        self._sql = ledger_sql.statements(qualified(collection), quoted(collection.schema))
+
+    def fingerprints(self, sources: Several[str] | None = None) -> Mapping[str, bytes]:
+        """The fingerprints of completely ingested documents, in one round trip.
+
+        They come as three values, not as rows: 18,000 take about as long as one row takes a thousand times. All of
+        them must fit into memory, and below PostgreSQL's limit of one gigabyte a value; above some millions of
+        documents ask for one block of them at a time.
+
+        Args:
+            sources: ask only for these.
+        """
+        keys: tuple[Any, ...] = (self._collection.id, self._tenant)
+        query = self._sql.all_fingerprints
+        if sources is not None:
+            query, keys = self._sql.some_fingerprints, (*keys, texts(sources))
+        return _decoded(*in_transaction(self._database, lambda cursor: fetch_one(cursor, query, keys)))
+
+    def finish(self, done: Sequence[SourceDone], *, prune: bool) -> int:
+        """Remember the fingerprints, in one transaction; call it when all writers have written these documents' rows.
+
+        On return everything that was written before the call is on disk: the server's log is one, and is written up to
+        this transaction. (Unless ``synchronous_commit`` is off on the server; then its owner decided so.)
+
+        Args:
+            done: each document once; may be empty.
+            prune: also delete the documents' rows that are not among their ``ids``.
+
+        Returns:
+            How many rows were deleted.
+
+        Raises:
+            ConfigurationError: a document is there twice.
+        """
+        done = sorted(done, key=lambda each: each.source.encode("utf-8", "surrogatepass"))
+        sources = [each.source for each in done]
+        if len(set(sources)) < len(sources):
+            raise ConfigurationError("a document can be finished once; one is there twice")
+
+        names, whose = texts(sources), (self._collection.id, self._tenant)
+
+        def work(cursor: Cursor) -> int:
+            execute(cursor, self._sql.lock, (*whose, names))
+            deleted = self._prune(cursor, done) if prune and done else 0
+            execute(cursor, self._sql.touch, (self._collection.id,))
+            execute(cursor, self._sql.remember, (*whose, names, byte_strings([each.fingerprint for each in done])))
+            return deleted
+
+        return in_transaction(self._database, work)
+
+    def keep_only(self, sources: Several[str]) -> int:
+        """Delete the rows and fingerprints of all other documents; returns how many rows went.
+
+        Where there are no others, nothing is written, and the collection's epoch stays.
+        """
+        kept = texts(sources)
+
+        def work(cursor: Cursor) -> int:
+            (known,) = fetch_one(cursor, self._sql.others, (self._tenant, self._collection.id, self._tenant, kept))
+            if not known:
+                return 0
+            others = texts(sorted(known))
+            execute(cursor, self._sql.forget, (self._collection.id, self._tenant, others))
+            return execute(cursor, self._sql.delete_sources, (self._tenant, others))
+
+        return in_transaction(self._database, work)
+
+    def _prune(self, cursor: Cursor, done: Sequence[SourceDone]) -> int:
+        counts = integers([len(each.ids) for each in done])
+        parameters = (texts([each.source for each in done]), counts, self._tenant)
+        (suspects,) = fetch_one(cursor, self._sql.other_counts, parameters)
+        if not suspects:
+            return 0
+        kept = [key for number in suspects for key in done[number - 1].ids]
+        sources = texts([done[number - 1].source for number in suspects])
+        return execute(cursor, self._sql.delete_rows, (self._tenant, sources, texts(kept)))
+
+
+def _decoded(sources: bytes | None, fingerprints: bytes | None, lengths: bytes | None) -> dict[str, bytes]:
+    if sources is None or fingerprints is None or lengths is None:
+        return {}
+    ends = np.cumsum(np.frombuffer(lengths, ">i4")).tolist()
+    cut = [fingerprints[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    return dict(zip(sources.decode().split("\0"), cut, strict=True))
