@@ -1,1 +1,35 @@
-"""A passage store on PostgreSQL and pgvector."""
+"""A passage store on PostgreSQL and pgvector. Needs the extra ``postgres``; embedders need only their own.
+
+Read it in this order: ``store`` (what LangChain sees), ``search`` and ``filters`` (what is asked), ``schema`` (what
+the database holds), ``database`` (how it is reached, real calls first), ``embedded`` (a server of your own),
+``writing`` and ``records`` (how passages get in), ``embedders`` (where vectors come from).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from langgraph_prefetch.retrieval.database import Database, PoolLimits
+    from langgraph_prefetch.retrieval.search import Hit, Nearest
+    from langgraph_prefetch.retrieval.store import PgVectorRetriever, PgVectorStore, SearchOptions
+
+# Imported when they are asked for, so that an embedder does not need a database's libraries.
+_ROOMS = {
+    "Database": "database",
+    "Hit": "search",
+    "Nearest": "search",
+    "PgVectorRetriever": "store",
+    "PgVectorStore": "store",
+    "PoolLimits": "database",
+    "SearchOptions": "store",
+}
+
+__all__ = ["Database", "Hit", "Nearest", "PgVectorRetriever", "PgVectorStore", "PoolLimits", "SearchOptions"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)

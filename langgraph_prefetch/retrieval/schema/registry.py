@@ -13,8 +13,8 @@ from langgraph_prefetch.errors import (
     ExtensionMissingError,
     did_you_mean,
 )
+from langgraph_prefetch.retrieval.database.address import where
 from langgraph_prefetch.retrieval.schema.collections import Collection, CollectionSpec
-from langgraph_prefetch.retrieval.schema.migration import one_at_a_time
 from langgraph_prefetch.retrieval.schema.tables import passages, qualified, quoted, registry
 
 _EXTENSION = """
@@ -71,7 +71,6 @@ def make(connection: sa.Connection, spec: CollectionSpec, schema: str) -> Collec
     """
     there = find(connection, spec.name, schema)
     if there is None:
-        one_at_a_time(connection)  # for "create extension", which fails where two run
         _require_extension(connection)
         _require_text_search(connection, spec)
         there = _insert(connection, spec, schema) or find(connection, spec.name, schema)
@@ -130,17 +129,20 @@ def _collection(connection: sa.Connection, row: sa.Row[Any], schema: str) -> Col
                 extension_schema=extension.schema,
                 vector_oid=extension.oid,
             )
-    raise ExtensionMissingError(_where(connection), _UPDATE, f"its type {spec.storage!r} is not there")
+    raise ExtensionMissingError(where(connection.engine.url), _UPDATE, f"its type {spec.storage!r} is not there")
 
 
 def _require_extension(connection: sa.Connection) -> None:
     if connection.execute(sa.text(_EXTENSION)).first() is not None:
         return
+    connection.execute(sa.text("select pg_advisory_xact_lock(hashtext('langgraph_prefetch.extension'))"))
     try:
         with connection.begin_nested():
             connection.exec_driver_sql(_CREATE)
     except sa.exc.DBAPIError as error:
-        raise ExtensionMissingError(_where(connection), _CREATE, str(error.orig).strip().splitlines()[0]) from error
+        raise ExtensionMissingError(
+            where(connection.engine.url), _CREATE, str(error.orig).strip().splitlines()[0]
+        ) from error
 
 
 def _require_text_search(connection: sa.Connection, spec: CollectionSpec) -> None:
@@ -152,8 +154,3 @@ def _require_text_search(connection: sa.Connection, spec: CollectionSpec) -> Non
             f"the server has no text search configuration {spec.text_search!r}. It has: {', '.join(known)}."
             f"{did_you_mean(spec.text_search, known)}"
         )
-
-
-def _where(connection: sa.Connection) -> str:
-    url = connection.engine.url
-    return f"{url.host or url.query.get('host', 'localhost')}, database {url.database}"

@@ -14,11 +14,16 @@ SPEC = CollectionSpec(name="My docs", dimensions=3)
 
 
 @pytest.fixture
-def engine(database_url: str) -> Iterator[sa.Engine]:
-    made = sa.create_engine(database_url)
+def engine(shared_database_url: str) -> Iterator[sa.Engine]:
+    made = sa.create_engine(shared_database_url)
     with made.begin() as connection:
         migrate(connection, "public")
     yield made
+    with made.begin() as connection:
+        for name in names(connection, "public"):
+            found = find(connection, name, "public")
+            assert found is not None
+            drop(connection, found)
     made.dispose()
 
 

@@ -1,0 +1,34 @@
+"""Filters on metadata: typed conditions, the form LangChain's users write them in, and their SQL."""
+
+from langgraph_prefetch.retrieval.filters.parse import OPERATORS, parse
+from langgraph_prefetch.retrieval.filters.tree import (
+    And,
+    Compare,
+    Condition,
+    Contains,
+    Equals,
+    Exists,
+    Like,
+    Not,
+    OneOf,
+    Or,
+    Path,
+    Scalar,
+)
+
+__all__ = [
+    "OPERATORS",
+    "And",
+    "Compare",
+    "Condition",
+    "Contains",
+    "Equals",
+    "Exists",
+    "Like",
+    "Not",
+    "OneOf",
+    "Or",
+    "Path",
+    "Scalar",
+    "parse",
+]

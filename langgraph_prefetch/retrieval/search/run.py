@@ -1,0 +1,120 @@
+"""Searches, each a function of a connection: what a store runs on its database, blocking or awaited."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from psycopg.pq import Format
+
+from langgraph_prefetch.errors import ConfigurationError
+from langgraph_prefetch.passages import Neighbourhood
+from langgraph_prefetch.retrieval.filters.sql import Expression, expression
+from langgraph_prefetch.retrieval.schema import passages
+from langgraph_prefetch.retrieval.schema.vectors import decode, encode, takes_binary
+from langgraph_prefetch.retrieval.search import statements
+from langgraph_prefetch.retrieval.search.query import Question, words_query
+from langgraph_prefetch.retrieval.search.rank import fuse
+from langgraph_prefetch.retrieval.search.results import Hit, Nearest
+
+
+def nearest(connection: sa.Connection, question: Question, *, insist: bool = True) -> Nearest:
+    """The nearest passages.
+
+    Args:
+        connection: outside a transaction: a search is one statement.
+        question: what to look for.
+        insist: where the index found too few, compare every passage.
+    """
+    where, exact, iterative = _where(question), question.exact, question.iterative
+    if where:
+        statement = statements.filtered_nearest(question.collection, where, exact=exact, iterative=iterative)
+    else:
+        statement = statements.nearest(question.collection, exact=exact, iterative=iterative)
+    rows = connection.execute(statement, _parameters(connection, question)).all()
+    if len(rows) < question.k and not exact and insist:
+        return nearest(connection, replace(question, exact=True))
+    short = len(rows) < question.k
+    hits = tuple(Hit(id=id_, text=text, metadata=data, distance=far) for id_, text, data, far in rows)
+    return Nearest(hits=hits, exact=exact, whole=short and exact, possibly_short=short and not exact)
+
+
+def neighbourhood(connection: sa.Connection, question: Question, *, insist: bool = True) -> Neighbourhood:
+    """The nearest passages with their vectors, in one round trip; arguments as of ``nearest``."""
+    where, exact, iterative = _where(question), question.exact, question.iterative
+    if where:
+        statement = statements.neighbourhood(question.collection, where, exact=exact, iterative=iterative)
+    else:
+        statement = statements.whole_neighbourhood(question.collection, exact=exact, iterative=iterative)
+    sa.event.listen(connection, "before_cursor_execute", _binary)
+    row = connection.execute(statement, _parameters(connection, question)).one()
+    if row.epoch is None:
+        raise ConfigurationError(f"collection {question.collection.spec.name!r} was dropped; open the store again")
+    ids = tuple(row.ids or ())
+    if len(ids) < question.k and not exact and insist:
+        return neighbourhood(connection, replace(question, exact=True))
+    spec = question.collection.spec
+    anchor = np.array(question.vector)
+    anchor.flags.writeable = False
+    return Neighbourhood(
+        anchor=anchor,
+        ids=ids,
+        texts=tuple(row.texts or ()),
+        metadatas=tuple(json.loads(f"[{row.metadatas or ''}]")),
+        vectors=decode(row.vectors or b"", spec.dimensions, spec.storage),
+        metric=spec.metric,
+        exact=exact,
+        whole=exact and len(ids) < question.k,
+        epoch=row.epoch,
+    )
+
+
+def hybrid(connection: sa.Connection, question: Question, query: str, k: int) -> list[Hit]:
+    """The ``k`` best of two rankings, by meaning and by words; each hit's distance is its fused score, turned around.
+
+    Args:
+        connection: outside a transaction.
+        question: what to be near to; its ``k`` is how many of each ranking are fused.
+        query: whose words to look for.
+        k: how many to return.
+    """
+    statement = statements.hybrid(
+        question.collection, _where(question), exact=question.exact, iterative=question.iterative
+    )
+    rows = connection.execute(statement, _parameters(connection, question) | {"query": words_query(query)}).all()
+    found = {row.id: row for row in rows}
+    rankings = [
+        [row.id for row in sorted((r for r in rows if r.near is near), key=lambda r: (r.order, r.id))]
+        for near in (True, False)
+    ]
+    return [
+        Hit(id=key, text=found[key].text, metadata=found[key].metadata, distance=-score)
+        for key, score in fuse(rankings, k)
+    ]
+
+
+def _where(question: Question) -> tuple[Expression, ...]:
+    if question.condition is None:
+        return ()
+    return (expression(question.condition, passages(question.collection).c.metadata),)
+
+
+def _parameters(connection: sa.Connection, question: Question) -> dict[str, Any]:
+    takes_binary(connection)
+    parameters: dict[str, Any] = {
+        "anchor": encode(question.vector, question.collection.spec.storage),
+        "tenant": question.tenant,
+        "k": question.k,
+    }
+    if not question.exact:
+        parameters["ef_search"] = str(question.ef_search)
+    return parameters
+
+
+def _binary(
+    connection: sa.Connection, cursor: Any, statement: str, parameters: Any, context: Any, executemany: bool
+) -> None:
+    cursor.format = Format.BINARY  # or every byte of the vectors came as two digits
