@@ -35,6 +35,6 @@ def _begun(more: tuple[str, ...]) -> hashlib.blake2b:
 
 
 def prefix(*more: str | bytes) -> bytes:
-    """What stands before the content in what is hashed: their number, and each part behind its length, so that no two are confused."""
+    """What stands before the content in what is hashed: their number and each behind its length; no two are alike."""
     parts = [each if isinstance(each, bytes) else each.encode("utf-8", "surrogatepass") for each in more]
     return len(parts).to_bytes(1) + b"".join([len(each).to_bytes(8) + each for each in parts])

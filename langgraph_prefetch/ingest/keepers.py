@@ -1,0 +1,222 @@
+"""What is remembered between runs: in the store's own ledger, or in a LangChain ``RecordManager``."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import IO, Any, Protocol, TypeVar, runtime_checkable
+
+from langchain_core.indexing import RecordManager
+
+from langgraph_prefetch.errors import ConfigurationError
+from langgraph_prefetch.ingest.loading import State
+from langgraph_prefetch.ingest.settings import Cleanup
+from langgraph_prefetch.ingest.units import Marks, Unit
+from langgraph_prefetch.passages import SourceDone
+from langgraph_prefetch.ports import PassageStore
+
+T = TypeVar("T")
+
+_AT_ONCE = 1_000
+
+
+class Keeper(Protocol):
+    """Remembers what has been ingested, and deletes what is to go.
+
+    Its methods block. ``lookup`` and ``judge`` are called on one thread, all others on another.
+    """
+
+    by_row: bool
+    """It remembers rows, so that it is asked and told of them."""
+
+    def lookup(self, sources: Collection[str]) -> Mapping[str, bytes]:
+        """What is remembered of some sources."""
+        ...
+
+    def judge(self, stored: bytes | None, fingerprint: bytes | None) -> State:
+        """Whether a source has changed."""
+        ...
+
+    def absent(self, ids: Sequence[str]) -> Sequence[bool] | None:
+        """Which of these rows must be written; None for all of them."""
+        ...
+
+    def wrote(self, ids: Sequence[str], sources: Sequence[str]) -> None:
+        """These rows are in the store now, or were already."""
+        ...
+
+    def finish(self, units: Sequence[Unit]) -> int:
+        """All rows of these sources are in the store; returns how many old ones were deleted."""
+        ...
+
+    def end(self, sources: Collection[str], failed: Collection[str]) -> int:
+        """The run has come to its end without an error; returns how many old rows were deleted.
+
+        Args:
+            sources: all that were seen.
+            failed: those of which something was skipped; they keep what they had.
+        """
+        ...
+
+    def close(self) -> None:
+        """Forget what was held for the end."""
+        ...
+
+
+class LedgerKeeper:
+    """Remembers in the store's ledger, by source.
+
+    With ``full`` and ``scoped_full`` nothing is deleted before the end; until then, what is to be kept of each source
+    waits in a temporary file, so that memory stays bounded.
+    """
+
+    by_row = False
+
+    def __init__(self, store: PassageStore, marks: Marks, cleanup: Cleanup | None, *, force: bool) -> None:
+        self._asked, self._ledger = store.ledger(), store.ledger()  # one for each of the two threads
+        self._marks, self._cleanup, self._force = marks, cleanup, force
+        self._later: IO[str] | None = None
+
+    def lookup(self, sources: Collection[str]) -> Mapping[str, bytes]:
+        """The marks of some sources."""
+        return {} if self._force else self._asked.fingerprints(sources)
+
+    def judge(self, stored: bytes | None, fingerprint: bytes | None) -> State:
+        """A source that may have older rows is gone through again if those are to be deleted."""
+        if stored is not None and fingerprint is not None:
+            if stored == self._marks.clean(fingerprint):
+                return State.UNCHANGED
+            if stored == self._marks.unpruned(fingerprint):
+                return State.PRESENT if self._cleanup else State.UNCHANGED
+        return State.WANTED
+
+    def absent(self, ids: Sequence[str]) -> None:
+        """Sources are remembered, not rows."""
+
+    def wrote(self, ids: Sequence[str], sources: Sequence[str]) -> None:
+        """Likewise."""
+
+    def finish(self, units: Sequence[Unit]) -> int:
+        """Remember them, and delete their older rows if they may go now."""
+        now = self._cleanup == "incremental"
+        if self._cleanup and not now:
+            self._keep_for_later(units)
+        mark = self._marks.clean if now else self._marks.unpruned
+        return self._ledger.finish([_done(each, mark(_of(each))) for each in units], prune=now)
+
+    def end(self, sources: Collection[str], failed: Collection[str]) -> int:
+        """Delete what was left for the end."""
+        deleted = 0
+        if self._later is not None:
+            self._later.seek(0)
+            for some in chunks(self._kept(self._later), _AT_ONCE):
+                deleted += self._ledger.finish(some, prune=True)
+        return deleted + (self._ledger.keep_only(sources) if self._cleanup == "full" else 0)
+
+    def _keep_for_later(self, units: Sequence[Unit]) -> None:
+        if self._later is None:
+            self._later = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed by close()
+        for each in units:
+            mark = self._marks.clean(_of(each))
+            self._later.write(json.dumps([each.source, mark.hex(), list(each.ids)]) + "\n")
+
+    def _kept(self, file: IO[str]) -> Iterator[SourceDone]:
+        for line in file:
+            source, mark, ids = json.loads(line)
+            yield SourceDone(source=source, fingerprint=bytes.fromhex(mark), ids=tuple(ids))
+
+    def close(self) -> None:
+        """The temporary file goes."""
+        if self._later is not None:
+            self._later.close()
+
+
+@runtime_checkable
+class DeletesRows(Protocol):
+    """A store that can delete by id, as LangChain's vector stores can; needed with a ``RecordManager``."""
+
+    def delete(self, ids: Any) -> Any:
+        """Delete rows; False if that failed."""
+        ...
+
+
+class RecordKeeper:
+    """Remembers in a LangChain ``RecordManager``, by row, with the meaning that ``langchain_core.indexing`` gives it.
+
+    Raises:
+        ConfigurationError: rows are to be deleted, and the store cannot.
+    """
+
+    by_row = True
+
+    def __init__(self, records: RecordManager, store: object, cleanup: Cleanup | None, *, force: bool) -> None:
+        if cleanup and not isinstance(store, DeletesRows):
+            raise ConfigurationError("cleanup with a RecordManager needs a store with delete(ids)")
+        self._records, self._store, self._cleanup, self._force = records, store, cleanup, force
+        self._began = records.get_time()
+
+    def lookup(self, sources: Collection[str]) -> Mapping[str, bytes]:
+        """Nothing is remembered by source."""
+        return {}
+
+    def judge(self, stored: bytes | None, fingerprint: bytes | None) -> State:
+        """So that each is gone through."""
+        return State.WANTED
+
+    def absent(self, ids: Sequence[str]) -> Sequence[bool] | None:
+        """The rows that have no record."""
+        return None if self._force else [not each for each in self._records.exists(ids)]
+
+    def wrote(self, ids: Sequence[str], sources: Sequence[str]) -> None:
+        """Record them, or that they were seen again."""
+        if ids:
+            self._records.update(ids, group_ids=sources, time_at_least=self._began)
+
+    def finish(self, units: Sequence[Unit]) -> int:
+        """Delete what these sources no longer have."""
+        return self._delete([each.source for each in units]) if self._cleanup == "incremental" and units else 0
+
+    def end(self, sources: Collection[str], failed: Collection[str]) -> int:
+        """Delete what no source has any more; with ``scoped_full``, no source that was seen.
+
+        Where something was skipped, ``full`` does as ``scoped_full``: what is gone cannot be told from what failed.
+        """
+        if self._cleanup == "full" and not failed:
+            return self._delete(None)
+        if self._cleanup in ("full", "scoped_full"):
+            return sum(self._delete(some) for some in chunks(iter(set(sources) - set(failed)), _AT_ONCE))
+        return 0
+
+    def _delete(self, sources: Sequence[str] | None) -> int:
+        deleted = 0
+        while ids := self._records.list_keys(group_ids=sources, before=self._began, limit=_AT_ONCE):
+            assert isinstance(self._store, DeletesRows)
+            self._store.delete(list(ids))
+            self._records.delete_keys(ids)
+            deleted += len(ids)
+        return deleted
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def chunks(items: Iterator[T], size: int) -> Iterator[list[T]]:
+    """Lists of at most ``size`` items."""
+    some: list[T] = []
+    for item in items:
+        some.append(item)
+        if len(some) == size:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+def _done(unit: Unit, mark: bytes) -> SourceDone:
+    return SourceDone(source=unit.source, fingerprint=mark, ids=tuple(unit.ids))
+
+
+def _of(unit: Unit) -> bytes:
+    assert unit.fingerprint is not None, "a source is finished when all of it was read"
+    return unit.fingerprint

@@ -1,0 +1,85 @@
+"""How large requests of the embedder are and how many are under way: what is set, or what the cost model says."""
+
+from __future__ import annotations
+
+import os
+
+from langgraph_prefetch.ingest.costs import CostModel, Load, StageCost, Timing, choose, fit
+from langgraph_prefetch.ingest.settings import IngestSettings
+
+PROBES = (32, 128, 512)
+"""The first batch is cut into requests of these sizes, so that their times tell cost per request from cost per item."""
+
+_FIRST_BATCH, _FIRST_WORKERS = 512, 4
+_COMPUTES = 0.25
+"""Above this share of processor time in a request's time, its work is done here."""
+_KEPT_TIMINGS = 4_096
+
+
+class Pace:
+    """Chooses after the probes, and again whenever twice as many requests were timed. No choice changes a row.
+
+    Args:
+        settings: what is set is kept.
+        blocking: the embedder runs on threads, and may compute there.
+        costs: those of an earlier run; then nothing is probed.
+        cores: how many requests that compute can run at once; those of this machine if not given.
+
+    Attributes:
+        load: items per request, and requests at once.
+        timings: what requests took, the first of them.
+        pace: seconds per passage of the slowest other stage; 0 while that is unknown.
+    """
+
+    def __init__(
+        self, settings: IngestSettings, *, blocking: bool, costs: CostModel | None = None, cores: int | None = None
+    ) -> None:
+        self._settings = settings
+        self._cores = cores or os.cpu_count() or 1
+        self._probing = list(PROBES) if settings.request_items is None and costs is None else []
+        self._next_choice = len(PROBES)
+        self._cpu = self._seconds = 0.0
+        self.timings: list[Timing] = []
+        self.pace = 0.0
+        # One at a time tells what a request that computes here costs; with more, each would be timed waiting.
+        self.load = self._within(Load(batch=_FIRST_BATCH, workers=1 if blocking else _FIRST_WORKERS))
+        if costs is not None and (cost := costs.stages.get("embed")) is not None and cost.samples:
+            others = [costs.per_item(name) for name in costs.stages if name != "embed"]
+            self.pace = max(others, default=0.0)
+            self._choose(cost)
+
+    def spans(self, rows: int) -> list[tuple[int, int]]:
+        """Where a batch is cut into requests: first row, and how many."""
+        spans: list[tuple[int, int]] = []
+        start = 0
+        while start < rows:
+            size = self._probing.pop(0) if self._probing else self.load.batch
+            count = min(size, self._settings.max_request_items, rows - start)
+            spans.append((start, count))
+            start += count
+        return spans
+
+    def tell(self, items: int, seconds: float, cpu_seconds: float = 0.0) -> None:
+        """A request succeeded."""
+        self._cpu += cpu_seconds
+        self._seconds += seconds
+        if len(self.timings) < _KEPT_TIMINGS:
+            self.timings.append(Timing(items, seconds))
+        if len(self.timings) == self._next_choice:
+            self._next_choice *= 2
+            self._choose(fit(self.timings))
+
+    def _choose(self, cost: StageCost) -> None:
+        most = self._settings.max_in_flight
+        if self._cpu > _COMPUTES * self._seconds > 0:
+            most = min(most, self._cores)  # more at once would only wait for each other
+        chosen = choose(cost, pace=self.pace, max_batch=self._settings.max_request_items, max_workers=most)
+        self.load = self._within(chosen)
+
+    def _within(self, load: Load) -> Load:
+        settings = self._settings
+        workers = settings.in_flight or min(load.workers, settings.max_in_flight)
+        # No more requests can be under way than the batches that may wait are cut into.
+        spread = max(settings.batch_rows * (settings.queued_batches + 1) * settings.writers // workers, 1)
+        batch = settings.request_items or min(load.batch, settings.max_request_items, spread)
+        return Load(batch=batch, workers=workers)

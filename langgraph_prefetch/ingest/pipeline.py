@@ -1,0 +1,398 @@
+"""The four stages of an ingestion, all at work at once, with bounded queues between them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from hashlib import blake2b
+from typing import Any, Protocol
+
+from langgraph_prefetch.errors import IngestError, MissingExtraError, PrefetchError, RefusedPassagesError
+from langgraph_prefetch.ingest.costs import Timing
+from langgraph_prefetch.ingest.engines import Cut, Engine
+from langgraph_prefetch.ingest.keepers import Keeper
+from langgraph_prefetch.ingest.loading import Group, Loaded
+from langgraph_prefetch.ingest.merge import merged
+from langgraph_prefetch.ingest.plan.catalogue import INGEST
+from langgraph_prefetch.ingest.plan.trace import OperatorStep
+from langgraph_prefetch.ingest.queues import BoundedQueue
+from langgraph_prefetch.ingest.report import SkipList
+from langgraph_prefetch.ingest.requests import Requests
+from langgraph_prefetch.ingest.rows import parts_of, strings, with_vectors
+from langgraph_prefetch.ingest.settings import IngestSettings
+from langgraph_prefetch.ingest.sources.shapes import Skipped
+from langgraph_prefetch.ingest.splitting.shapes import Splitter
+from langgraph_prefetch.ingest.units import Unit
+from langgraph_prefetch.ingest.workers import Workers
+from langgraph_prefetch.passages import Written
+from langgraph_prefetch.ports import PassageStore, PassageWriter
+
+try:
+    import numpy as np
+    import pyarrow as pa
+except ImportError as error:
+    raise MissingExtraError("pyarrow", "ingest") from error
+
+_FINISHED_AT_ONCE = 1_024
+_FINISH_SECONDS = 1.0
+_STAGES = ("load", "split", "embed", "upsert")
+_KEPT_TIMINGS = 4_096
+
+
+class AnyLoader(Protocol):
+    """The load stage's work."""
+
+    loaded: Loaded
+
+    def groups(self) -> Generator[Group, None, None]:
+        """Groups of documents or rows."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class _Batch:
+    """Rows of one group on their way to their writer."""
+
+    group: _Outstanding
+    rows: pa.RecordBatch
+    vectors: asyncio.Task[pa.RecordBatch]
+
+
+@dataclass(slots=True, eq=False)
+class _Outstanding:
+    group: Group
+    batches: int
+
+
+class Pipeline:
+    """One run. Everything but the stages' work itself happens on the caller's event loop.
+
+    Results are passed on in the order of what they were made of, however they overtake each other, so that the same
+    input gives the same batches in the same order to each writer.
+    """
+
+    def __init__(
+        self,
+        *,
+        loader: AnyLoader,
+        splitter: Splitter,
+        embedder_mark: bytes,
+        requests: Requests,
+        engine: Engine,
+        store: PassageStore,
+        keeper: Keeper,
+        settings: IngestSettings,
+        skipped: SkipList,
+        trace: bool,
+        tell: Callable[[], None],
+    ) -> None:
+        self._loader, self._splitter, self._embedder_mark = loader, splitter, embedder_mark
+        self._requests, self._engine, self._store, self._keeper = requests, engine, store, keeper
+        self._settings, self._skipped, self._tell = settings, skipped, tell
+        self._ledger = Workers(1, "langgraph-prefetch-ledger")
+        self._to_split: BoundedQueue[tuple[Group, float]] = self._queue()
+        self._to_embed: BoundedQueue[tuple[Group, float, asyncio.Task[Cut]]] = self._queue(settings.splitters)
+        self._to_upsert: list[BoundedQueue[_Batch]] = [self._queue() for _ in range(settings.writers)]
+        self._to_finish: BoundedQueue[Unit] = self._queue(4 * _FINISHED_AT_ONCE)
+        self.queues: dict[str, BoundedQueue[Any]] = {
+            "split": self._to_split,
+            "embed": self._to_embed,
+            "finish": self._to_finish,
+        }
+        self.queues |= {f"upsert {number}": queue for number, queue in enumerate(self._to_upsert)}
+        self.timings: dict[str, list[Timing]] = {name: [] for name in _STAGES}
+        self.stage_seconds = dict.fromkeys((*_STAGES, "finish"), 0.0)
+        self.passages = self.duplicates = self.deleted = self.rows_written = 0
+        self.written = Written()
+        self.failed: set[str] = set()
+        self.steps: list[OperatorStep] | None = [] if trace else None
+        self._sequence: defaultdict[tuple[str, int], int] = defaultdict(int)
+
+    def _queue(self, items: int | None = None) -> BoundedQueue[Any]:
+        return BoundedQueue(max_items=items or self._settings.queued_batches, max_bytes=self._settings.queued_bytes)
+
+    async def run(self) -> None:
+        """Run it to its end.
+
+        Raises:
+            PrefetchError: a stage failed; the others have been cancelled, and no thread of the run is left.
+        """
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._load())
+                tasks.create_task(self._split(tasks))
+                tasks.create_task(self._embed(tasks))
+                writers = [tasks.create_task(self._upsert(number)) for number in range(self._settings.writers)]
+                tasks.create_task(self._close_after(writers))
+                tasks.create_task(self._finish())
+            self._requests.check_any()
+            await self._end()
+        except BaseExceptionGroup as group:
+            error = _first(group)
+            raise error from error.__cause__
+        finally:
+            await self._ledger.close()
+
+    async def _load(self) -> None:
+        """Read groups on one thread, one ahead of what is being split."""
+        worker = Workers(1, "langgraph-prefetch-load")
+        groups = self._loader.groups()
+
+        def following() -> tuple[Group | None, float]:
+            began = time.perf_counter()
+            return next(groups, None), time.perf_counter() - began
+
+        try:
+            while True:
+                with _stage("load"):
+                    group, seconds = await worker.run(following)
+                self.stage_seconds["load"] += seconds
+                self._tell()
+                if group is None:
+                    break
+                self._step(
+                    "load", group.writer, len(group.documents), len(group.documents), partial(_of_documents, group)
+                )
+                await self._to_split.put((group, seconds), group.chars)
+            await self._to_split.close()
+        finally:
+            if await worker.close():
+                groups.close()
+
+    async def _split(self, tasks: asyncio.TaskGroup) -> None:
+        while (item := await self._to_split.get()) is not None:
+            group, seconds = item
+            task = tasks.create_task(self._cut(group))
+            await self._to_embed.put((group, seconds, task), group.chars)
+        await self._to_embed.close()
+
+    async def _cut(self, group: Group) -> Cut:
+        if group.rows is not None:
+            return Cut(group.rows, 0.0)
+        with _stage("split"):
+            return await self._engine.split(self._splitter, group.documents, self._embedder_mark)
+
+    async def _embed(self, tasks: asyncio.TaskGroup) -> None:
+        while (item := await self._to_embed.get()) is not None:
+            group, load_seconds, task = item
+            found = await task
+            documents = len(group.documents)
+            group.documents = []  # not needed any more, and they may be large
+            self._timed("load", found.rows.num_rows, load_seconds)
+            self._timed("split", found.rows.num_rows, found.seconds)
+            self.stage_seconds["split"] += found.seconds
+            for each in found.refused:
+                self._skip(each, group)
+            with _stage("split"):
+                rows, duplicates = merged(found.rows, group.units)
+            self.passages += found.rows.num_rows
+            self.duplicates += duplicates
+            self._step("split", group.writer, documents, found.rows.num_rows, partial(_of_ids, found.rows))
+            rows = await self._absent(rows, group)
+            parts = parts_of(rows, self._settings.batch_rows)
+            outstanding = _Outstanding(group, len(parts))
+            if not parts:
+                await self._done(group)
+            for part in parts:
+                vectors = tasks.create_task(self._vectors(part, group))
+                size = part.nbytes + 4 * part.num_rows * self._store.dimensions
+                await self._to_upsert[group.writer].put(_Batch(outstanding, part, vectors), size)
+        for queue in self._to_upsert:
+            await queue.close()
+
+    async def _absent(self, rows: pa.RecordBatch, group: Group) -> pa.RecordBatch:
+        """Those rows that are not known to be in the store."""
+        if not rows.num_rows:
+            return rows
+        with _stage("ledger"):
+            absent = await self._ledger.run(self._keeper.absent, _ids(rows))
+            if absent is None or all(absent):
+                return rows
+            mask = np.array(absent)
+            there = rows.filter(pa.array(~mask))
+            await self._ledger.run(self._keeper.wrote, _ids(there), strings(there, "source"))
+        self.written += Written(unchanged=there.num_rows)
+        return rows.filter(pa.array(mask))
+
+    async def _vectors(self, rows: pa.RecordBatch, group: Group) -> pa.RecordBatch:
+        matrix, refused = await self._requests.vectors(rows)
+        batch = with_vectors(rows, matrix)
+        return self._without(batch, refused, group) if refused else batch
+
+    def _without(self, rows: pa.RecordBatch, refused: dict[int, str], group: Group) -> pa.RecordBatch:
+        """The rows that are not refused; the others are listed."""
+        sources = rows.column("source")
+        for row, reason in sorted(refused.items()):
+            self._skip(Skipped(where=sources[row].as_py(), reason=reason), group)
+        keep = np.ones(rows.num_rows, dtype=np.bool_)
+        keep[list(refused)] = False
+        return rows.filter(pa.array(keep))
+
+    def _skip(self, skipped: Skipped, group: Group) -> None:
+        self._skipped.add(skipped)
+        self.failed.add(skipped.where)
+        if skipped.where in group.units:
+            group.units[skipped.where].whole = False
+
+    async def _upsert(self, number: int) -> None:
+        async with self._writer(number) as (worker, writer):
+            while (batch := await self._to_upsert[number].get()) is not None:
+                rows = await batch.vectors
+                group = batch.group.group
+                self._step("embed", number, batch.rows.num_rows, rows.num_rows, partial(_of_vectors, rows))
+                written = Written()
+                if rows.num_rows:
+                    began = time.perf_counter()
+                    with _stage("upsert"):
+                        try:
+                            written = await worker.run(writer.write, rows)
+                        except RefusedPassagesError as error:
+                            rows = self._without(rows, error.refused, group)
+                            written = await worker.run(writer.write, rows) if rows.num_rows else Written()
+                        await self._wrote(rows)
+                    seconds = time.perf_counter() - began
+                    self._timed("upsert", rows.num_rows, seconds)
+                    self.stage_seconds["upsert"] += seconds
+                self._step("upsert", number, batch.rows.num_rows, rows.num_rows, partial(_of_ids, rows))
+                self.written += written
+                self.rows_written += rows.num_rows
+                batch.group.batches -= 1
+                if not batch.group.batches:
+                    await self._done(group)
+                self._tell()
+
+    async def _wrote(self, rows: pa.RecordBatch) -> None:
+        if rows.num_rows and self._keeper.by_row:
+            await self._ledger.run(self._keeper.wrote, _ids(rows), strings(rows, "source"))
+
+    @asynccontextmanager
+    async def _writer(self, number: int) -> AsyncIterator[tuple[Workers, PassageWriter]]:
+        """A writer and the one thread that uses it, which gives its connection back whatever happens."""
+        worker = Workers(1, f"langgraph-prefetch-write-{number}")
+        held = ExitStack()
+        try:
+            with _stage("upsert"):
+                yield worker, await worker.run(lambda: held.enter_context(self._store.writer()))
+        finally:
+            closing = worker.submit(held.close)
+            closing.add_done_callback(lambda done: done.cancelled() or done.exception())
+            await worker.close()
+
+    async def _done(self, group: Group) -> None:
+        """All rows of a group are written: the sources that end with it are finished."""
+        for unit in group.units.values():
+            unit.written += 1
+        for unit in group.ended:
+            unit.read = True
+        for unit in dict.fromkeys((*group.units.values(), *group.ended)):
+            if unit.finished and unit.whole:
+                await self._to_finish.put(unit)
+            elif unit.finished:
+                self.failed.add(unit.source)
+
+    async def _close_after(self, writers: list[asyncio.Task[None]]) -> None:
+        await asyncio.wait(writers)
+        await self._to_finish.close()
+
+    async def _finish(self) -> None:
+        """Remember finished sources, many at once, but none much later than it was finished."""
+        waiting: list[Unit] = []
+        ended = False
+        while not ended:
+            due = time.perf_counter() + _FINISH_SECONDS
+            while not ended and len(waiting) < _FINISHED_AT_ONCE and time.perf_counter() < due:
+                try:
+                    async with asyncio.timeout(_FINISH_SECONDS):
+                        unit = await self._to_finish.get()
+                except TimeoutError:
+                    break
+                if unit is None:
+                    ended = True
+                else:
+                    waiting.append(unit)
+            if waiting:
+                began = time.perf_counter()
+                with _stage("ledger"):
+                    self.deleted += await self._ledger.run(self._keeper.finish, waiting)
+                self.stage_seconds["finish"] += time.perf_counter() - began
+                waiting = []
+
+    async def _end(self) -> None:
+        with _stage("ledger"):
+            sources = self._loader.loaded.sources
+            self.deleted += await self._ledger.run(self._keeper.end, sources, frozenset(self.failed))
+
+    def slowest_per_passage(self) -> float:
+        """Seconds per passage of the slowest stage but embedding; 0 before there was any."""
+        if not self.rows_written:
+            return 0.0
+        seconds, settings = self.stage_seconds, self._settings
+        upsert = seconds["upsert"] / settings.writers / self.rows_written
+        return max(upsert, max(seconds["load"], seconds["split"] / settings.splitters) / max(self.passages, 1))
+
+    def _timed(self, stage: str, items: int, seconds: float) -> None:
+        if items and len(self.timings[stage]) < _KEPT_TIMINGS:
+            self.timings[stage].append(Timing(items, seconds))
+
+    def _step(self, operator: str, partition: int, rows_in: int, rows_out: int, digest: Callable[[], bytes]) -> None:
+        if self.steps is None:
+            return
+        sequence = self._sequence[operator, partition]
+        self._sequence[operator, partition] += 1
+        self.steps.append(
+            OperatorStep(
+                decision=0,
+                place=INGEST.operators.index(INGEST[operator]),
+                partition=partition,
+                sequence=sequence,
+                plan=INGEST.name,
+                operator=operator,
+                rows_in=rows_in,
+                rows_out=rows_out,
+                digest=blake2b(digest(), digest_size=16).hexdigest(),
+            )
+        )
+
+
+@contextmanager
+def _stage(name: str) -> Iterator[None]:
+    """What goes wrong within is an error of this stage; what a foreign one says stays in its cause: texts."""
+    try:
+        yield
+    except PrefetchError:
+        raise
+    except Exception as error:
+        raise IngestError(name, f"{type(error).__name__}; the cause says more") from error
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """The error that came first; the others are what it led to."""
+    error = group.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error
+
+
+def _ids(rows: pa.RecordBatch) -> list[str]:
+    return strings(rows, "id")
+
+
+def _of_ids(rows: pa.RecordBatch) -> bytes:
+    return "\n".join(_ids(rows)).encode()
+
+
+def _of_vectors(rows: pa.RecordBatch) -> bytes:
+    return _of_ids(rows) + _embedding_bytes(rows)
+
+
+def _of_documents(group: Group) -> bytes:
+    return _of_ids(group.rows) if group.rows is not None else b"".join(each.fingerprint for each in group.documents)
+
+
+def _embedding_bytes(rows: pa.RecordBatch) -> bytes:
+    column = rows.column("embedding")
+    assert isinstance(column, pa.FixedSizeListArray)
+    return bytes(column.flatten().to_numpy().tobytes())
