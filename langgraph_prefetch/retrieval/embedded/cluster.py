@@ -50,7 +50,7 @@ def ensure_running(programs: Programs, folders: Folders, *, durable: bool) -> No
     keeper.stop(folders.data)
     _make(programs, folders, durable=durable)
     for attempt in range(1, ATTEMPTS + 1):
-        (folders.data / "postmaster.pid").unlink(missing_ok=True)  # nobody serves this folder: it was left behind
+        keeper.clear(folders.root, folders.sockets)
         try:
             programs.run("pg_ctl", _start_arguments(folders, durable=durable), cwd=folders.data, seconds=START_SECONDS)
         except EmbeddedServerError as error:
@@ -136,7 +136,8 @@ def _why(folders: Folders, error: EmbeddedServerError) -> str:
         log = folders.log.read_text(encoding="utf-8", errors="replace")
     except OSError:
         log = ""
-    return f"the embedded PostgreSQL does not start: {last_line(log) if log.strip() else error}"
+    fatal = [line for line in log.splitlines() if "FATAL:" in line or "PANIC:" in line]
+    return f"the embedded PostgreSQL does not start: {fatal[-1] if fatal else last_line(log) if log.strip() else error}"
 
 
 def _shared_memory() -> int | None:

@@ -13,8 +13,9 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 LOCK, LEASES, DATA = "lock", "leases", "data"
@@ -63,16 +64,26 @@ def postmaster(data: Path) -> int | None:
 
 
 def stop(data: Path) -> None:
-    """Stop the server of this folder, and wait until it has ended."""
+    """Stop the server of this folder, and wait until nothing of it runs."""
     for kind, seconds in _STOPS:
         pid = postmaster(data) or _forgotten(data)
         if pid is None:
-            return
+            break
         with suppress(ProcessLookupError):
             os.kill(pid, kind)
-        until = time.monotonic() + seconds
-        while _serves(pid, data) and time.monotonic() < until:
-            time.sleep(_PAUSE)
+        _wait_while(partial(_serves, pid, data), seconds)
+    # One that was killed leaves children for a moment, which must not write beside the next server's.
+    for child in _children(data):
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+    _wait_while(lambda: bool(_children(data)), _STOPS[-1][1])
+
+
+def clear(folder: Path, sockets: Path) -> None:
+    """Remove what a server that was killed left behind. After `stop`, in one's `turn`."""
+    (folder / DATA / "postmaster.pid").unlink(missing_ok=True)
+    for each in sockets.glob(".s.PGSQL.*"):
+        each.unlink(missing_ok=True)
 
 
 def end(folder: Path, *, delete: bool) -> bool:
@@ -149,8 +160,11 @@ def _wait_for(lease: Path) -> None:
 
 def _serves(pid: int, data: Path) -> bool:
     """Whether this process is the server of that folder. Ids are used again: the command line tells."""
-    words = _command_line(pid)
-    return bool(words) and os.path.basename(words[0]) == "postgres" and str(data) in words[1:]
+    return _name(pid) == "postgres" and str(data) in _command_line(pid)[1:]
+
+
+def _name(pid: int) -> str:
+    return os.path.basename("".join(_command_line(pid)[:1]))
 
 
 def _command_line(pid: int) -> list[str]:
@@ -177,10 +191,30 @@ def _command_line_of_ps(pid: int) -> list[str]:
 
 def _forgotten(data: Path) -> int | None:
     """A server whose folder was deleted under it: no file names it any more."""
-    if (data / "postmaster.pid").exists() or not os.path.isdir("/proc/self"):
-        return None
-    pids = (int(each) for each in os.listdir("/proc") if each.isdigit())
-    return next((pid for pid in pids if _serves(pid, data)), None)
+    return next((pid for pid in _processes() if _serves(pid, data)), None)
+
+
+def _children(data: Path) -> list[int]:
+    """Processes of PostgreSQL's that work in this folder."""
+    found = []
+    for pid in _processes():
+        with suppress(OSError):
+            if os.readlink(f"/proc/{pid}/cwd") == str(data) and _name(pid).startswith("postgres"):
+                found.append(pid)
+    return found
+
+
+def _processes() -> list[int]:
+    try:
+        return [int(each) for each in os.listdir("/proc") if each.isdigit()]
+    except OSError:  # macOS
+        return []
+
+
+def _wait_while(condition: Callable[[], bool], seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while condition() and time.monotonic() < until:
+        time.sleep(_PAUSE)
 
 
 if __name__ == "__main__":

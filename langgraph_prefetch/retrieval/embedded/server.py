@@ -161,7 +161,7 @@ def _ensure_keeper(folders: Folders, *, delete: bool) -> None:
             stdout=subprocess.DEVNULL,
             timeout=TURN_SECONDS,
         )
-    except subprocess.SubprocessError as error:
+    except (OSError, subprocess.SubprocessError) as error:
         raise EmbeddedServerError(f"the process that stops the server cannot be started: {error}") from error
     finally:
         os.close(held)
