@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Self
 
@@ -13,7 +14,9 @@ from langchain_core.vectorstores import VectorStoreRetriever
 from typing_extensions import Unpack
 
 from langgraph_prefetch.errors import ConfigurationError, UnknownOptionError
+from langgraph_prefetch.ports import PassageWriter, SourceLedger
 from langgraph_prefetch.retrieval.filters import Condition, parse
+from langgraph_prefetch.retrieval.records import PgSourceLedger
 from langgraph_prefetch.retrieval.search.query import checked_k
 from langgraph_prefetch.retrieval.store import adding, reading
 from langgraph_prefetch.retrieval.store.adding import Batch, batch
@@ -168,6 +171,18 @@ class PgVectorStore(SearchableStore):
             store.close()
             raise
         return store
+
+    @contextmanager
+    def writer(self) -> Iterator[PassageWriter]:
+        """A writer of whole batches, for ingestion; it takes a connection for each batch. Needs the extra ``ingest``."""
+        from langgraph_prefetch.retrieval.writing import CopyWriter
+
+        yield CopyWriter(self._database, self.collection, tenant=self._searcher.tenant)
+        self._searcher.forget()
+
+    def ledger(self) -> SourceLedger:
+        """Which documents of this tenant have been ingested, and in which state."""
+        return PgSourceLedger(self._database, self.collection, tenant=self._searcher.tenant)
 
     def as_retriever(self, **kwargs: Any) -> VectorStoreRetriever:
         """A retriever on this store; ``search_type`` may also be ``"hybrid"``, and ``k`` be given directly."""
