@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from langgraph_prefetch.cli import cues, demo, fit, replay, timeline, version
+from langgraph_prefetch.cli import cues, demo, doctor, fit, replay, timeline, version
 from langgraph_prefetch.errors import PrefetchError
 
 PROGRAM = "langgraph-prefetch"
@@ -21,8 +21,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: its words; those of the process if None.
 
     Returns:
-        The exit code: 0 done, 2 wrong use or wrong input, 130 interrupted. Anything unexpected is raised, which Python
-        reports with exit code 1.
+        The exit code: 0 done, 1 done and what was examined is at fault, 2 wrong use or wrong input, 130 interrupted.
+        Anything unexpected is raised, which Python reports with exit code 1.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     try:
@@ -54,5 +54,6 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     fit.register(commands)
     timeline.register(commands)
     cues.register(commands)
+    doctor.register(commands)
     version.register(commands)
     return parser
