@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from langgraph_prefetch.cli import cues, demo, doctor, fit, replay, timeline, version
+from langgraph_prefetch.cli import cues, demo, doctor, fit, index, replay, search, timeline, version
 from langgraph_prefetch.errors import PrefetchError
 
 PROGRAM = "langgraph-prefetch"
@@ -50,6 +50,8 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=version.text())
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     demo.register(commands, chosen=words[:1] == ["demo"])
+    index.register(commands)
+    search.register(commands)
     replay.register(commands)
     fit.register(commands)
     timeline.register(commands)

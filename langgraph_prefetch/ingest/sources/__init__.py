@@ -3,6 +3,7 @@
 from langgraph_prefetch.ingest.sources.coerce import as_source
 from langgraph_prefetch.ingest.sources.files import FileSource, files, python_package
 from langgraph_prefetch.ingest.sources.formats import FORMATS, Format, Reading
+from langgraph_prefetch.ingest.sources.joined import JoinedSource
 from langgraph_prefetch.ingest.sources.langchain import DocumentSource
 from langgraph_prefetch.ingest.sources.options import ReadingOptions
 from langgraph_prefetch.ingest.sources.shapes import Document, Markup, Part, Skipped, Source
@@ -13,6 +14,7 @@ __all__ = [
     "DocumentSource",
     "FileSource",
     "Format",
+    "JoinedSource",
     "Markup",
     "Part",
     "Reading",

@@ -174,7 +174,7 @@ class PgVectorStore(SearchableStore):
 
     @contextmanager
     def writer(self) -> Iterator[PassageWriter]:
-        """A writer of whole batches, for ingestion; it takes a connection for each batch. Needs the extra ``ingest``."""
+        """A writer of whole batches, each with a connection of its own. Needs the extra ``ingest``."""
         from langgraph_prefetch.retrieval.writing import CopyWriter
 
         yield CopyWriter(self._database, self.collection, tenant=self._searcher.tenant)
