@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from langgraph_prefetch.config import Budgets, ExecutorLimits, PrefetchOptions, Price, ToolPolicy
+from langgraph_prefetch.config import Budgets, ExecutorLimits, NextCalls, PrefetchOptions, Price, ToolPolicy
 from langgraph_prefetch.errors import ConfigurationError, MissingExtraError, PrefetchError, SpeculationDeclinedError
 from langgraph_prefetch.graph.front import Prefetcher
 from langgraph_prefetch.graph.nodes import SpeculationNode, prefetching_tool_node
@@ -11,6 +11,7 @@ from langgraph_prefetch.graph.operators.epochs import EpochStore
 from langgraph_prefetch.graph.operators.memory import Memory
 from langgraph_prefetch.graph.operators.reduction import reduce_context
 from langgraph_prefetch.graph.wrap import prefetcher_of, with_prefetch
+from langgraph_prefetch.guesses import Asked, ResultGuess, ResultGuesser
 from langgraph_prefetch.intent.cue_file import load_cues
 from langgraph_prefetch.intent.cues import Cue, CueSet, default_cues
 from langgraph_prefetch.observe.unclaimed import UnclaimedCall
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from langgraph_prefetch.graph.middleware import PrefetchMiddleware
 
 __all__ = [
+    "Asked",
     "Budgets",
     "ConfigurationError",
     "Cue",
@@ -31,6 +33,7 @@ __all__ = [
     "ExecutorLimits",
     "Memory",
     "MissingExtraError",
+    "NextCalls",
     "OutboundRules",
     "Outgoing",
     "PrefetchError",
@@ -40,6 +43,8 @@ __all__ = [
     "Price",
     "ReduceContextNode",
     "Report",
+    "ResultGuess",
+    "ResultGuesser",
     "SpeculationDeclinedError",
     "SpeculationNode",
     "ToolPolicy",

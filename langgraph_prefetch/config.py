@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from langgraph_prefetch.errors import ConfigurationError, UnknownOptionError, did_you_mean
+from langgraph_prefetch.guesses import ResultGuesser
 from langgraph_prefetch.outbound import (
     DESTINATIONS,
     THIRD_PARTY_RULES,
@@ -18,6 +19,8 @@ from langgraph_prefetch.outbound import (
     is_coroutine_function,
 )
 
+ServeMode = Literal["exact", "bounded", "verified"]
+SERVE_MODES = ("exact", "bounded", "verified")
 ForceStreaming = Literal["auto"] | bool
 ScopeOf = Callable[[Mapping[str, Any]], Hashable | None]
 
@@ -177,6 +180,33 @@ class ToolPolicy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NextCalls:
+    """When the next model call may start in private, under ``serve="verified"``. A wrong one costs tokens, no time.
+
+    Attributes:
+        max_wasted_share: start only while at most this share of them is expected to be cancelled, in [0, 1].
+        token_price: what one token read or written by a cancelled call costs, in the unit of ``value_of_second``;
+            with it a call starts only where the seconds that it may save are worth more than the tokens it may waste.
+        per_run: how many may start in one run.
+        max_running: how many may run at once, those that are cancelled but cannot be broken off included.
+    """
+
+    max_wasted_share: float = 0.5
+    token_price: Price | None = None
+    per_run: int = 100
+    max_running: int = 8
+
+    def __post_init__(self) -> None:
+        _number("max_wasted_share", self.max_wasted_share)
+        if not 0 <= self.max_wasted_share <= 1:
+            raise ConfigurationError(f"max_wasted_share is a share from 0 to 1, not {self.max_wasted_share!r}")
+        if self.token_price is not None and not isinstance(self.token_price, Price):
+            raise ConfigurationError(f"token_price takes a Price, such as Price(money=3e-6), not {self.token_price!r}")
+        require_at_least("per_run", self.per_run, 0)
+        require_at_least("max_running", self.max_running, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutorLimits:
     """Bounds of the process-wide executor.
 
@@ -198,7 +228,9 @@ class PrefetchOptions:
     """The options of ``with_prefetch``, ``PrefetchMiddleware`` and ``Prefetcher``.
 
     Attributes:
-        serve: which answers are allowed; ``"exact"``: only the result of the very same call.
+        serve: which answers are allowed; ``"exact"``: only the result of the very same call. ``"verified"``: that, and
+            the next model call starts in private on results that are probable; what it says is used only if the real
+            results are the same. ``"bounded"``: near misses too, with a bounded error.
         threshold: P(search) from which a guess may start; None takes the default.
         reuse_seconds: answer repeated equal calls from the first one's result for so long; None never does.
         scope: from trusted run configuration (the ``configurable`` mapping) to the value within which results may
@@ -218,9 +250,11 @@ class PrefetchOptions:
             None: every guess may start.
         dry_run: decide and count, but start nothing: the report says what would have been.
         may_send: the redaction hook, asked before a call is sent early; unless it returns True, nothing is sent.
+        next_calls: when the next model call may start in private, under ``serve="verified"``.
+        guesser: guesses results for ``serve="verified"``, besides the earlier results of the run and its scope.
     """
 
-    serve: Literal["exact"] = "exact"
+    serve: ServeMode = "exact"
     threshold: float | None = None
     reuse_seconds: float | None = None
     scope: ScopeOf | None = None
@@ -235,10 +269,11 @@ class PrefetchOptions:
     value_of_second: Price | None = None
     dry_run: bool = False
     may_send: MaySend | None = None
+    next_calls: NextCalls = NextCalls()
+    guesser: ResultGuesser | None = None
 
     def __post_init__(self) -> None:
-        if self.serve != "exact":
-            raise ConfigurationError(f"serve must be 'exact', not {self.serve!r}")
+        self._check_serve()
         if self.threshold is not None:
             _number("threshold", self.threshold)
             if not 0 < self.threshold < 1:
@@ -271,12 +306,31 @@ class PrefetchOptions:
                 f"may_send takes a plain function from an Outgoing call to True or False, not {self.may_send!r}"
             )
 
+    def _check_serve(self) -> None:
+        if self.serve not in SERVE_MODES:
+            raise ConfigurationError(
+                f"serve must be 'exact' or 'verified', not {self.serve!r}.{did_you_mean(str(self.serve), SERVE_MODES)}"
+            )
+        if self.serve == "bounded":
+            raise ConfigurationError("serve='bounded' needs neighbourhoods=, the store whose near misses it may answer")
+        if not isinstance(self.next_calls, NextCalls):
+            raise ConfigurationError(f"next_calls takes a NextCalls object, not {self.next_calls!r}")
+        if self.guesser is not None and not isinstance(self.guesser, ResultGuesser):
+            raise ConfigurationError(f"guesser takes an object with a method guess(asked, tell), not {self.guesser!r}")
+        if self.serve == "exact" and (self.guesser is not None or self.next_calls != NextCalls()):
+            raise ConfigurationError("next_calls and guesser are for serve='verified'")
+
     def check_prices(self, policies: Iterable[ToolPolicy]) -> None:
         """Check that the tools' prices and the value of a second go together.
 
         Raises:
             ConfigurationError: a price without a value of a second, or in another unit.
         """
+        token = self.next_calls.token_price
+        if token is not None and (self.value_of_second is None or self.value_of_second.unit != token.unit):
+            raise ConfigurationError(
+                f"the price of a token is in {token.unit}: add value_of_second=Price({token.unit}=…), in the same unit"
+            )
         for policy in policies:
             if self.value_of_second is not None:
                 policy.price_in(self.value_of_second)

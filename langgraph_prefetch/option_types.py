@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import TypedDict
 
-from langgraph_prefetch.config import Budgets, ForceStreaming, Price, ScopeOf
+from langgraph_prefetch.config import Budgets, ForceStreaming, NextCalls, Price, ScopeOf, ServeMode
+from langgraph_prefetch.guesses import ResultGuesser
 from langgraph_prefetch.outbound import MaySend
 
 
 class OptionTypes(TypedDict, total=False):
     """See :class:`~langgraph_prefetch.config.PrefetchOptions` for what each means and its default."""
 
-    serve: Literal["exact"]
+    serve: ServeMode
     threshold: float | None
     reuse_seconds: float | None
     scope: ScopeOf | None
@@ -26,3 +27,5 @@ class OptionTypes(TypedDict, total=False):
     value_of_second: Price | None
     dry_run: bool
     may_send: MaySend | None
+    next_calls: NextCalls
+    guesser: ResultGuesser | None

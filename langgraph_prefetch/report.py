@@ -13,6 +13,10 @@ from langgraph_prefetch.events import (
     DRY_RUN,
     Event,
     Fate,
+    NextCallEnded,
+    NextCallFate,
+    NextCallIgnored,
+    NextCallStarted,
     RunEnded,
     RunStarted,
     SearchCallAnswered,
@@ -39,11 +43,12 @@ class DrawsTimeline(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriceList:
-    """What a saved second is worth, and what a call of each tool costs, all in one unit."""
+    """What a saved second is worth, and what a call of each tool and a token costs, all in one unit."""
 
     unit: str
     value_of_second: float
     prices: Mapping[str, float]
+    token: float = 0.0
 
 
 def _share(part: float, whole: float) -> float:
@@ -76,8 +81,16 @@ class Report:
         would_start, would_serve, would_hide_seconds: in a dry run, what would have been started and served, and the
             seconds that would have hidden.
         net_value: seconds hidden, times the value of one, less the price of a call for each speculation that ended
-            without being served; in a dry run what that would have been. None without ``value_of_second``.
+            without being served; in a dry run what that would have been. Seconds and tokens of model calls started in
+            private count too. None without ``value_of_second``.
         unit: of ``net_value``: ``money`` or ``calls``.
+        next_calls: model calls started in private, under ``serve="verified"``.
+        next_calls_adopted, next_calls_cancelled, next_calls_failed: how they ended; ``next_calls_unsettled`` have not
+            yet. A failed one was made as usual.
+        next_calls_ignored: reasons for which one was not started, and how often.
+        hidden_model_seconds: time of adopted model calls that the agent did not wait for.
+        wasted_input_tokens, wasted_output_tokens: of those that were not adopted, estimated where the provider did
+            not tell.
     """
 
     runs: int = 0
@@ -107,6 +120,19 @@ class Report:
     would_hide_seconds: float = 0.0
     net_value: float | None = None
     unit: str = ""
+    next_calls: int = 0
+    next_calls_adopted: int = 0
+    next_calls_cancelled: int = 0
+    next_calls_failed: int = 0
+    next_calls_ignored: tuple[tuple[str, int], ...] = ()
+    hidden_model_seconds: float = 0.0
+    wasted_input_tokens: int = 0
+    wasted_output_tokens: int = 0
+
+    @property
+    def next_calls_unsettled(self) -> int:
+        """Model calls started in private that are under way, or were cancelled and have not stopped yet."""
+        return self.next_calls - self.next_calls_adopted - self.next_calls_cancelled - self.next_calls_failed
 
     @property
     def served(self) -> int:
@@ -169,6 +195,13 @@ class Report:
                 f"dry run         would have started {self.would_start}, served {self.would_serve}, "
                 f"hidden {self.would_hide_seconds:.2f} s"
             )
+        if self.next_calls:
+            lines.append(
+                f"next calls      {self.next_calls} started in private: adopted {self.next_calls_adopted} "
+                f"({self.hidden_model_seconds:.2f} s hidden), cancelled {self.next_calls_cancelled}, "
+                f"failed {self.next_calls_failed}, unsettled {self.next_calls_unsettled}; wasted tokens: "
+                f"{self.wasted_input_tokens} read, {self.wasted_output_tokens} written"
+            )
         if self.net_value is not None:
             lines.append(f"net value       {self.net_value:+.4g} {self.unit}")
         if self.false_starts:
@@ -203,6 +236,7 @@ class Tally:
         self._n: Counter[str] = Counter()
         self._seconds: defaultdict[str, float] = defaultdict(float)
         self._ignored: Counter[str] = Counter()
+        self._next_ignored: Counter[str] = Counter()
         self._unserved: Counter[str] = Counter()
         self._open: OrderedDict[str, _Steps] = OrderedDict()
 
@@ -243,6 +277,15 @@ class Tally:
                     self._n["would_serve"] += 1
                     self._unserved[event.tool] -= 1
                     self._seconds["would_hide"] += event.forgone_seconds or 0.0
+            case NextCallStarted():
+                self._n["next_calls"] += 1
+            case NextCallIgnored():
+                self._next_ignored[event.reason] += 1
+            case NextCallEnded():
+                self._n[f"next.{event.fate}"] += 1
+                self._n["wasted_input"] += event.wasted_input_tokens
+                self._n["wasted_output"] += event.wasted_output_tokens
+                self._seconds["hidden_model"] += event.hidden_seconds
             case RunEnded():
                 self._n["idle"] += event.idle
                 steps = self._open.pop(event.run_id, _Steps())
@@ -270,11 +313,14 @@ class Tally:
         with self._lock:
             n, seconds = self._n.copy(), self._seconds.copy()
             ignored = tuple(self._ignored.most_common())
+            next_ignored = tuple(self._next_ignored.most_common())
             unserved = self._unserved.copy()
         net_value = None
         if price_list is not None:
             lost = sum(price_list.prices.get(tool, 0.0) * count for tool, count in unserved.items())
-            net_value = (seconds["hidden"] + seconds["would_hide"]) * price_list.value_of_second - lost
+            lost += (n["wasted_input"] + n["wasted_output"]) * price_list.token
+            saved = seconds["hidden"] + seconds["would_hide"] + seconds["hidden_model"]
+            net_value = saved * price_list.value_of_second - lost
         return Report(
             runs=n["runs"],
             steps=n["steps"],
@@ -303,4 +349,12 @@ class Tally:
             would_hide_seconds=seconds["would_hide"],
             net_value=net_value,
             unit=price_list.unit if price_list is not None else "",
+            next_calls=n["next_calls"],
+            next_calls_adopted=n[f"next.{NextCallFate.ADOPTED}"],
+            next_calls_cancelled=n[f"next.{NextCallFate.CANCELLED}"],
+            next_calls_failed=n[f"next.{NextCallFate.FAILED}"],
+            next_calls_ignored=next_ignored,
+            hidden_model_seconds=seconds["hidden_model"],
+            wasted_input_tokens=n["wasted_input"],
+            wasted_output_tokens=n["wasted_output"],
         )

@@ -77,6 +77,16 @@ class Arrival:
         return output
 
     @property
+    def run(self) -> Run | None:
+        """The agent run it belongs to."""
+        return self._run
+
+    @property
+    def call(self) -> SearchCall | None:
+        """What the engine knows of it; None of a tool that was not named."""
+        return self._call
+
+    @property
     def marks(self) -> dict[str, Any]:
         """What a served call's run is to say of itself; nothing without the option ``mark_served``."""
         answered = self._call.answered if self._call is not None and self._engine.options.mark_served else None

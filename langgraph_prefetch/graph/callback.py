@@ -86,6 +86,10 @@ class StreamListener(BaseCallbackHandler):
         with self._lock:
             return self._runs.get(self._roots.get(run_id, run_id))
 
+    def is_elsewhere(self, run_id: UUID | None) -> bool:
+        """Models below ``run_id`` are not the agent's own: they run in a tool, or in a graph wrapped by itself."""
+        return run_id in self._elsewhere
+
     def leave_alone(self, run_id: UUID) -> None:
         """Models in this chain are not the agent's own: a graph that is wrapped by itself hears them."""
         with self._lock:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Unpack
+from typing import Any, TypeVar, Unpack
 
+from langchain_core.language_models import BaseChatModel
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import BaseTool
 
@@ -15,6 +16,8 @@ from langgraph_prefetch.graph.by_hand import PrefetchedRetriever, PrefetchedTool
 from langgraph_prefetch.graph.callback import StreamListener
 from langgraph_prefetch.graph.current import current_runs
 from langgraph_prefetch.graph.dated import DatedRetriever, DatedTool, tells_epoch
+from langgraph_prefetch.graph.next_call.calls import NextModelCalls
+from langgraph_prefetch.graph.next_call.owned import owned
 from langgraph_prefetch.graph.retrievers import RetrieverSearch
 from langgraph_prefetch.graph.survey import refusal_of
 from langgraph_prefetch.graph.tools import LangChainTool
@@ -25,6 +28,7 @@ from langgraph_prefetch.prefetcher import PrefetchEngine, Run
 from langgraph_prefetch.speculation.shared import Shared
 
 Named = str | ToolPolicy
+Model = TypeVar("Model", bound=BaseChatModel)
 
 
 class Prefetcher(PrefetchEngine):
@@ -57,6 +61,7 @@ class Prefetcher(PrefetchEngine):
         super().__init__(PrefetchOptions.of(options), cues=cues, shared=shared)
         self.policies = _policies(tools)
         self.options.check_prices(self.policies.values())
+        self.next_calls = NextModelCalls(self, self.earlier) if self.earlier is not None else None
 
     def admit(self, tool: BaseTool) -> bool:
         """Take a named tool in, unless something about it speaks against running it early; True if it was taken."""
@@ -109,6 +114,22 @@ class Prefetcher(PrefetchEngine):
         search = self._search_tool(tool, policy, raw=tool.response_format == "content")
         self._take(search)
         return PrefetchedTool.over(tool, self, search)
+
+    def model(self, model: Model) -> Model:
+        """The same model, whose next call may start in private: for graphs drawn by hand under ``serve="verified"``.
+
+        Bind tools to what this returns. It keeps its class, name and profile, and cannot be pickled. Under another
+        ``serve`` it is the model itself.
+
+        Raises:
+            ConfigurationError: something that is no LangChain chat model.
+        """
+        if not isinstance(model, BaseChatModel):
+            raise ConfigurationError(
+                f"model() takes a LangChain chat model, not {type(model).__name__}: hand it the model itself, and call "
+                "bind_tools(), with_retry() and the like on what it returns"
+            )
+        return model if self.next_calls is None else owned(model, self.next_calls)
 
     def retriever(self, retriever: BaseRetriever, *, name: str | None = None) -> BaseRetriever:
         """The same retriever, answering from speculations where it can. ``name``: as named in ``tools``.

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Unpack
 
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
@@ -57,7 +58,7 @@ class PrefetchMiddleware(AgentMiddleware[Any, Any, Any]):
     def __init__(self, tools: Sequence[Named], *, cues: CueSet | None = None, **options: Unpack[OptionTypes]) -> None:
         super().__init__()
         self.prefetch = Prefetcher(tools, cues=cues, **options)
-        self._seam = AnswerSeam(self.prefetch, self._run_of_call)
+        self._seam = AnswerSeam(self.prefetch, self._run_of_call, self.prefetch.next_calls)
         self._lock = threading.Lock()
         # A run has no name of its own that a middleware could see; its latest message has.
         self._runs: OrderedDict[str, Run] = OrderedDict()
@@ -75,7 +76,7 @@ class PrefetchMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> ModelResponse[Any]:
         """Listen to the model call."""
         with self._listening(request, None) as listened:
-            listened.response = handler(request)
+            listened.response = handler(self._owned(request))
         return listened.response
 
     async def awrap_model_call(
@@ -83,7 +84,7 @@ class PrefetchMiddleware(AgentMiddleware[Any, Any, Any]):
     ) -> ModelResponse[Any]:
         """Listen to the model call."""
         with self._listening(request, asyncio.get_running_loop()) as listened:
-            listened.response = await handler(request)
+            listened.response = await handler(self._owned(request))
         return listened.response
 
     def wrap_tool_call(
@@ -125,6 +126,13 @@ class PrefetchMiddleware(AgentMiddleware[Any, Any, Any]):
             var_child_runnable_config.reset(token)
         with Guard(self.prefetch, "run end"):
             self._keep(run, listened.response)
+
+    def _owned(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        """The same request of a model whose next call may start in private."""
+        if self.prefetch.next_calls is not None and isinstance(request.model, BaseChatModel):
+            with Guard(self.prefetch, "next call"):
+                return request.override(model=self.prefetch.model(request.model))
+        return request
 
     def _run_for(self, request: ModelRequest[Any], config: RunnableConfig) -> Run:
         for tool in request.tools:

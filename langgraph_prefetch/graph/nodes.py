@@ -42,7 +42,7 @@ def prefetching_tool_node(
     prefetch.agent_has(node.tools_by_name)
     for tool in node.tools_by_name.values():
         prefetch.admit(tool)
-    return answering(node, AnswerSeam(prefetch))
+    return answering(node, AnswerSeam(prefetch, next_calls=prefetch.next_calls))
 
 
 class SpeculationNode:

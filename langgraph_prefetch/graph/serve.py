@@ -13,6 +13,7 @@ from langgraph.types import Command
 
 from langgraph_prefetch.graph.arrival import Arrival, run_in
 from langgraph_prefetch.graph.caller import GraphCaller
+from langgraph_prefetch.graph.next_call.calls import NextModelCalls
 from langgraph_prefetch.graph.said import asay_again, say_again
 from langgraph_prefetch.graph.tools import LangChainTool, output_of
 from langgraph_prefetch.prefetcher import PrefetchEngine, Run
@@ -29,17 +30,28 @@ class AnswerSeam:
     Args:
         engine: answers.
         run_of_call: which run a call belongs to; told from the call's callbacks if None.
+        next_calls: may start the next model call meanwhile; None under ``serve="exact"``.
     """
 
     def __init__(
-        self, engine: PrefetchEngine, run_of_call: Callable[[ToolCallRequest], Run | None] | None = None
+        self,
+        engine: PrefetchEngine,
+        run_of_call: Callable[[ToolCallRequest], Run | None] | None = None,
+        next_calls: NextModelCalls | None = None,
     ) -> None:
         self.engine = engine
+        self._next_calls = next_calls
         self._run_of_call = run_of_call or self._run_by_callbacks
 
     def sync(self, request: ToolCallRequest, execute: Execute) -> Result:
         """A ``wrap_tool_call`` function."""
         arrival = self._arrival(request)
+        if self._next_calls is None:
+            return self._answered(arrival, request, execute)
+        with self._next_calls.during(arrival.run, request, arrival.call) as ahead:
+            return ahead.came(self._answered(arrival, request, execute))
+
+    def _answered(self, arrival: Arrival, request: ToolCallRequest, execute: Execute) -> Result:
         served = arrival.answer()
         if served is not None and request.tool is not None:
             return execute(request.override(tool=stand_in(request.tool, served, arrival.marks)))
@@ -51,6 +63,12 @@ class AnswerSeam:
     async def awaited(self, request: ToolCallRequest, execute: AsyncExecute) -> Result:
         """An ``awrap_tool_call`` function."""
         arrival = self._arrival(request)
+        if self._next_calls is None:
+            return await self._aanswered(arrival, request, execute)
+        with self._next_calls.during(arrival.run, request, arrival.call) as ahead:
+            return ahead.came(await self._aanswered(arrival, request, execute))
+
+    async def _aanswered(self, arrival: Arrival, request: ToolCallRequest, execute: AsyncExecute) -> Result:
         served = await arrival.aanswer()
         if served is not None and request.tool is not None:
             return await execute(request.override(tool=stand_in(request.tool, served, arrival.marks)))

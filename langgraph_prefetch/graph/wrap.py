@@ -15,6 +15,7 @@ from langgraph.pregel import Pregel
 
 from langgraph_prefetch.errors import (
     AlreadyWrappedError,
+    ConfigurationError,
     NotAGraphError,
     NoToolNodeError,
     NotWrappedError,
@@ -61,10 +62,17 @@ def with_prefetch(
     if isinstance(graph, _Listening):
         raise AlreadyWrappedError
     prefetch = Prefetcher(tools, cues=cues, **options)
+    if prefetch.next_calls is not None:
+        raise ConfigurationError(OWNS_NO_MODEL)
     _admit_tools(graph, prefetch)
     return cast("Graph", _listening(_answered(graph, AnswerSeam(prefetch)), prefetch))
 
 
+OWNS_NO_MODEL = (
+    "serve='verified' has to own the model call, which a compiled graph keeps to itself: use "
+    "create_agent(…, middleware=[…, PrefetchMiddleware(tools, serve='verified')]), or in a graph of your own "
+    "Prefetcher(tools, serve='verified') with its model(llm) and prefetching_tool_node(tools, prefetcher)"
+)
 TWO_TOOLS = (
     "two tools of the graph have this name; wrap the subgraph of each by itself, or, if they are equal, say so: "
     "ToolPolicy(name=…, identity=…)"

@@ -1,6 +1,6 @@
 """Events as lines of JSON, and back. Pure.
 
-A line is ``{"v": "1.0", "event": "StepStarted", …}``: the version of the format, the event's type, and its fields, of
+A line is ``{"v": "1.1", "event": "StepStarted", …}``: the version of the format, the event's type, and its fields, of
 which those without a value are left out. A new field or type raises the minor version: readers skip what they do not
 know and fill in what they miss. A change of meaning raises the major version: older readers refuse.
 """
@@ -17,12 +17,12 @@ from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 from langgraph_prefetch.events import Event
 
-VERSION = (1, 0)
+VERSION = (1, 1)
 
 KINDS: Mapping[str, type[Any]] = types.MappingProxyType({kind.__name__: kind for kind in get_args(Event)})
 
 _VERSION_TEXT = ".".join(map(str, VERSION))
-_PLACING = frozenset({"at", "run_id", "step", "speculation_id"})
+_PLACING = frozenset({"at", "run_id", "step", "speculation_id", "next_call_id"})
 _NEUTRAL: Mapping[Any, Any] = {str: "", int: 0, float: 0.0, bool: False}
 
 

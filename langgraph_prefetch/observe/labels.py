@@ -24,6 +24,21 @@ REASONS = frozenset(
         "rejected: loop busy",
         "rejected: closed",
         "rejected: its event loop is closed",
+        # why no model call was started in private
+        "next call: nothing to hide",
+        "next call: not worth it",
+        "next call: too many wasted",
+        "next call: budget: per_run",
+        "next call: budget: max_running",
+        "next call: failed a moment ago",
+        "dry run",
+        # how one ended
+        "the request is the same",
+        "the request differs",
+        "a tool returned something else",
+        "nobody asked for it",
+        "interrupted",
+        "a tool failed",
         # how a speculation ended
         "ready",
         "late",

@@ -11,6 +11,10 @@ from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.events import (
     Event,
     Fate,
+    NextCallEnded,
+    NextCallFate,
+    NextCallIgnored,
+    NextCallStarted,
     RunEnded,
     RunStarted,
     SearchCallAnswered,
@@ -39,6 +43,9 @@ NAMES: dict[type[Any], str] = {
     SpeculationIgnored: "speculation_ignored",
     SpeculationEnded: "speculation_ended",
     SearchCallAnswered: "search_call_answered",
+    NextCallStarted: "next_call_started",
+    NextCallIgnored: "next_call_ignored",
+    NextCallEnded: "next_call_ended",
     RunEnded: "run_ended",
     Trouble: "trouble",
 }
@@ -55,8 +62,8 @@ class LogSink:
     own name with ``prefetch_`` before it (``prefetch_tool``, ``prefetch_waited_seconds``), with ``prefetch_event`` for
     the name and, on warnings, ``prefetch_suppressed``: how many equal ones were left out before.
 
-    Levels: WARNING for troubles and failed speculations, INFO for answered search calls and ended runs, DEBUG for the
-    rest. Query text appears where events carry it: only under the option ``log_queries``.
+    Levels: WARNING for troubles, failed speculations and failed private model calls, INFO for answered search calls and
+    ended runs, DEBUG for the rest. Query text appears where events carry it: only under the option ``log_queries``.
 
     Args:
         logger: where to; ``langgraph_prefetch.events`` if None.
@@ -96,7 +103,7 @@ class LogSink:
 def level_of(event: Event) -> int:
     """The logging level of an event."""
     match event:
-        case Trouble() | SpeculationEnded(fate=Fate.FAILED):
+        case Trouble() | SpeculationEnded(fate=Fate.FAILED) | NextCallEnded(fate=NextCallFate.FAILED):
             return logging.WARNING
         case SearchCallAnswered() | RunEnded():
             return logging.INFO
@@ -129,5 +136,7 @@ def _kind(event: Event) -> tuple[str, ...]:
             return ("trouble", event.where, event.error)
         case SpeculationEnded():
             return ("speculation_ended", event.tool, event.reason)
+        case NextCallEnded():
+            return ("next_call_ended", event.reason)
         case _:
             return (NAMES[type(event)],)

@@ -19,10 +19,11 @@ from langgraph_prefetch.observe.recording import MAX_EVENTS, Recording
 from langgraph_prefetch.observe.unclaimed import UnclaimedCall, UnclaimedLedger
 from langgraph_prefetch.ports import SearchTool
 from langgraph_prefetch.prefetcher.open_runs import OpenRuns
-from langgraph_prefetch.prefetcher.run import Run, end_session
+from langgraph_prefetch.prefetcher.run import Run, end_session, query_of
 from langgraph_prefetch.query_hash import query_hash
 from langgraph_prefetch.report import PriceList, Report, Tally
-from langgraph_prefetch.speculation.cache import SpeculationCache
+from langgraph_prefetch.speculation.cache import Entry, SpeculationCache
+from langgraph_prefetch.speculation.earlier_results import EarlierResults
 from langgraph_prefetch.speculation.experience import Experience
 from langgraph_prefetch.speculation.latency import TypicalSeconds
 from langgraph_prefetch.speculation.session import MAX_RUN_ENTRIES, Session
@@ -72,6 +73,7 @@ class PrefetchEngine:
         self._shared = shared
         self._typical = TypicalSeconds()
         self._gate = Experience() if options.value_of_second is not None or options.dry_run else None
+        self.earlier = EarlierResults() if options.serve == "verified" else None
         self._paused = False
         self._runs = OpenRuns()
         self._warned: set[str] = set()
@@ -147,7 +149,10 @@ class PrefetchEngine:
         if value is None:
             return None
         prices = {name: tool.policy.price_in(value) for name, tool in self.tools.items()}
-        return PriceList(unit=value.unit, value_of_second=value.amount, prices=prices)
+        token = self.options.next_calls.token_price
+        return PriceList(
+            unit=value.unit, value_of_second=value.amount, prices=prices, token=token.amount if token else 0.0
+        )
 
     def unclaimed(self) -> tuple[UnclaimedCall, ...]:
         """The latest thousand calls that were started early and answered no real call, oldest first."""
@@ -175,15 +180,31 @@ class PrefetchEngine:
             gate=self._gate,
             watch=Watch(self._gate) if self._gate is not None else None,
             trouble=self.trouble,
+            given_up=self._given_up if self.earlier is not None else None,
         )
         run = Run(self, session)
         self.events(RunStarted(run_id=run_id, at=shared.clock()))
-        self._runs.add(run, lambda: end_session(session, idle=False))
+        self._runs.add(run, lambda: self._end_lost(session))
         return run
 
     def closed(self, run: Run) -> None:
         """Told by a run that is over."""
         self._runs.remove(run.id)
+        if self.earlier is not None:
+            self.earlier.forget(RunScope(run.id))
+
+    def _end_lost(self, session: Session) -> None:
+        end_session(session, idle=False)
+        if self.earlier is not None:
+            self.earlier.forget(RunScope(session.run_id))
+
+    def _given_up(self, entry: Entry) -> None:
+        """What is no longer an answer may still be a guess."""
+        output, speculation = entry.flight.output, entry.speculation
+        tool = self.named(speculation.tool) if speculation is not None else None
+        if self.earlier is not None and output is not None and speculation is not None and tool is not None:
+            query = query_of(tool, speculation.arguments)
+            self.earlier.keep(entry.key, speculation.arguments, query, output)
 
     def agent_has(self, names: Iterable[str]) -> None:
         """The agent's tools, prefetched or not: without one for looking things up, "look up" means a search."""

@@ -44,6 +44,9 @@ class Run:
     Args:
         engine: what all runs of a wrapped graph share.
         session: what the speculation room needs to know of this run.
+
+    Attributes:
+        at_end: called with the reason when the run is over or its prefetches are given up. They must not raise.
     """
 
     def __init__(self, engine: PrefetchEngine, session: Session) -> None:
@@ -59,6 +62,7 @@ class Run:
         self._answered: dict[Hashable, Output] = {}
         self._touched: dict[Hashable, str] = {}
         self._interrupted = self._closed = False
+        self.at_end: list[Callable[[str], None]] = []
 
     def begin_step(self, model_call: Hashable, question: str = "", results: tuple[str, ...] = ()) -> Step:
         """A model call begins; ``question`` is the user's latest text, ``results`` what tools have answered."""
@@ -138,6 +142,21 @@ class Run:
         return self._engine
 
     @property
+    def session(self) -> Session:
+        """Its parts."""
+        return self._session
+
+    @property
+    def step(self) -> int:
+        """The number of the latest model call; 0 before the first."""
+        return self._count
+
+    @property
+    def is_over(self) -> bool:
+        """True once it was closed."""
+        return self._closed
+
+    @property
     def heard_latest(self) -> bool:
         """True if the latest model call streamed anything."""
         return self._latest is not None and self._latest.has_spoken
@@ -160,7 +179,7 @@ class Run:
             key = self._session.key(tool, arguments, caller)
         except (UnkeyableError, RecursionError):
             return None
-        query = _query_of(tool, arguments)
+        query = query_of(tool, arguments)
         now = self._session.now
         step, readable = self._latest, None
         if step is not None:
@@ -217,6 +236,7 @@ class Run:
     def give_up(self, reason: str) -> None:
         """Cancel what is under way and forget what is ready."""
         self._session.void(reason)
+        self._part(reason)
 
     def close(self) -> None:
         """The run is over. Idempotent."""
@@ -230,7 +250,12 @@ class Run:
         if idle and self._engine.enabled and self._engine.tools:
             self._engine.warn_once("idle", " ".join((IDLE_ADVICE, *self._engine.left_plain)))
         self._engine.closed(self)
+        self._part("run ended")
         end_session(self._session, idle=idle)
+
+    def _part(self, reason: str) -> None:
+        for each in tuple(self.at_end):
+            each(reason)
 
     def _act(self, step: Step, signals: Iterable[Signal], at: float) -> None:
         """Start what ``signals``, heard at ``at``, ask for, in the context in which the model speaks."""
@@ -279,7 +304,7 @@ class Run:
                 named = (self._engine.named_loosely if signal.textual else self._engine.named)(signal.tool)
                 if named is None:
                     return None
-                query = _query_of(named, signal.arguments) or ""
+                query = query_of(named, signal.arguments) or ""
                 return Wish(
                     tool=named,
                     arguments=signal.arguments,
@@ -332,7 +357,7 @@ def _wish(
     )
 
 
-def _query_of(tool: SearchTool, arguments: Mapping[str, Any]) -> str | None:
+def query_of(tool: SearchTool, arguments: Mapping[str, Any]) -> str | None:
     """The text in a call that a guess would have had to find: its only, or its longest, string argument."""
     name = tool.policy.query_argument
     if name is not None and isinstance(arguments.get(name), str):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from langgraph_prefetch.config import ServeMode
+from langgraph_prefetch.guesses import ResultGuess
 from langgraph_prefetch.speculation.flight import FlightState
 
 LEAST_PATIENCE_SECONDS = 0.05
@@ -78,3 +80,11 @@ def patience(running: float, *, max_wait: float, typical: float | None) -> float
     if typical is None:
         return max_wait
     return min(max_wait, max(LEAST_PATIENCE_SECONDS, 2 * typical - running))
+
+
+def may_answer(serve: ServeMode, guess: ResultGuess) -> bool:
+    """Whether a guessed result may answer the call itself: only one whose error is bounded, and only where asked for.
+
+    Under ``"verified"`` a guess is for the next model call alone, and under ``"exact"`` there is none.
+    """
+    return serve == "bounded" and guess.bounded

@@ -86,6 +86,30 @@ class SearchCall:
                 await self._freshness.alook()
         return self._served(late)
 
+    @property
+    def key(self) -> SearchKey:
+        """What a call must equal to have the same answer."""
+        return self._key
+
+    @property
+    def tool(self) -> SearchTool:
+        """What is called."""
+        return self._tool
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """As the model wrote them."""
+        return self._arguments
+
+    def at_hand(self) -> Output | None:
+        """A copy of what :meth:`answer` would give at once, as far as that can be told; nothing is claimed."""
+        kept = self._session.shared.resumable.get(self.resumable_key) if self.resumable_key is not None else None
+        if kept is not None:
+            return snapshot(kept)
+        entry = self._session.cache.peek(self._key)
+        output = entry.flight.output if entry is not None and isinstance(self._decide(entry), Serve) else None
+        return snapshot(output) if output is not None else None
+
     @contextmanager
     def running(self) -> Iterator[None]:
         """While the tool runs: speculation on the same backend makes room, and waiting guesses are given up."""
@@ -147,7 +171,7 @@ class SearchCall:
             self._entry = None  # unless another call leads by now
 
     def _find(self) -> AnswerDecision:
-        reuse, cache, options = self._session.options.reuse_seconds, self._session.cache, self._session.options
+        reuse, cache = self._session.options.reuse_seconds, self._session.cache
         if reuse is None:
             self._entry = cache.claim(self._key)
         else:
@@ -155,11 +179,14 @@ class SearchCall:
             if leads:
                 self._leading, self._entry = self._entry, None
                 self._leading.flight.start()
-        entry = self._entry
+        return self._decide(self._entry)
+
+    def _decide(self, entry: Entry | None) -> AnswerDecision:
+        options = self._session.options
         return decide_answer(
             Found(state=entry.state, as_of=entry.as_of) if entry else None,
             now=self._came_at,
-            max_age=options.max_age_seconds if reuse is None else max(reuse, options.max_age_seconds),
+            max_age=max(options.reuse_seconds or 0.0, options.max_age_seconds),
             max_wait=options.max_wait_seconds,
             typical=self._session.typical.get(self._tool.policy.name),
         )

@@ -25,7 +25,8 @@ class Session:
     """The parts a run works with: its own cache where results stay within the run, the shared one under a scope.
 
     ``gate`` weighs guesses, and ``watch`` holds those that were not started; None where nothing is weighed.
-    ``trouble`` is told of failures in what belongs to the user.
+    ``trouble`` is told of failures in what belongs to the user. ``given_up`` is told of entries that are void now but
+    have a result.
     """
 
     run_id: str
@@ -39,6 +40,7 @@ class Session:
     gate: Experience | None = None
     watch: Watch | None = None
     trouble: Callable[[str, BaseException], None] = lambda where, error: None
+    given_up: Callable[[Entry], None] | None = None
 
     @property
     def cache(self) -> SpeculationCache:
@@ -70,20 +72,25 @@ class Session:
 
     def void(self, reason: str) -> None:
         """Give up every unclaimed result of this run's scope."""
-        if self.watch is not None:
-            self.watch.void(reason)
-        for entry in self.cache.void(self.scope):
-            entry.abandon(reason)
+        self._void(reason, self.given_up)
 
     def leave(self) -> None:
         """The run is over: give up what no other run asked for."""
         if self.own is not None:
-            self.void("run ended")
+            self._void("run ended", None)
             return
         if self.watch is not None:
             self.watch.void("run ended")
         for entry in self.cache.take(self._is_mine_alone):
             entry.abandon("run ended")
+
+    def _void(self, reason: str, given_up: Callable[[Entry], None] | None) -> None:
+        if self.watch is not None:
+            self.watch.void(reason)
+        for entry in self.cache.void(self.scope):
+            if given_up is not None and entry.state is FlightState.READY:
+                given_up(entry)
+            entry.abandon(reason)
 
     def _is_mine_alone(self, entry: Entry) -> bool:
         return entry.runs == {self.run_id} and entry.state in (FlightState.QUEUED, FlightState.RUNNING)

@@ -10,6 +10,10 @@ from langgraph_prefetch.events import (
     EventHub,
     EventSink,
     Fate,
+    NextCallEnded,
+    NextCallFate,
+    NextCallIgnored,
+    NextCallStarted,
     RunEnded,
     RunStarted,
     SearchCallAnswered,
@@ -29,6 +33,7 @@ def sample_events(run_id: str = "run-1") -> tuple[Event, ...]:
     """One run's events, every kind at least once, in an order in which they may come."""
     about: dict[str, Any] = {"run_id": run_id, "step": 1, "tool": "search", "source": Source.REASONING}
     name = f"{run_id}-1"
+    weighed: dict[str, Any] = {"run_id": run_id, "step": 2, "guesses": "stale", "p_equal": 0.8, "saved_seconds": 0.5}
     seconds = {"waited": 0.1, "retrieval": 0.5, "lead": 0.4, "hideable": 0.4, "hidden": 0.4}
     answered: dict[str, Any] = {f"{each}_seconds": value for each, value in seconds.items()}
     return (
@@ -40,6 +45,19 @@ def sample_events(run_id: str = "run-1") -> tuple[Event, ...]:
         StepEnded(run_id=run_id, step=1, at=1.6, pieces=12),
         SpeculationEnded(**about, at=1.8, speculation_id=name, fate=Fate.SERVED, reason="late", seconds=0.5),
         SearchCallAnswered(**about, **answered, at=1.8, call_id="call_1", speculation_id=name, late=True, reason=""),
+        NextCallIgnored(**weighed, at=1.85, reason="next call: budget: per_run"),
+        NextCallStarted(**weighed, at=1.85, next_call_id=f"{run_id}-2"),
+        NextCallEnded(
+            run_id=run_id,
+            step=2,
+            at=1.88,
+            next_call_id=f"{run_id}-2",
+            fate=NextCallFate.CANCELLED,
+            reason="the request differs",
+            seconds=0.03,
+            wasted_input_tokens=100,
+            wasted_output_tokens=5,
+        ),
         Trouble(at=1.9, where="token", error="ValueError"),
         RunEnded(run_id=run_id, at=2.0, idle=False),
     )

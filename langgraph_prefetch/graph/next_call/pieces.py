@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
+from uuid import UUID
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForLLMRun,
@@ -93,8 +93,10 @@ class Overheard(Listening):
         self._put(Said(Dispatched(name, data)))
 
 
-def private_manager(put: Put, *, is_async: bool) -> CallbackManagerForLLMRun | AsyncCallbackManagerForLLMRun:
+def private_manager(
+    put: Put, run_id: UUID, *, is_async: bool
+) -> CallbackManagerForLLMRun | AsyncCallbackManagerForLLMRun:
     """A run manager that tells nobody but ``put``."""
     heard: list[BaseCallbackHandler] = [_Hears(put)]
     kind = AsyncCallbackManagerForLLMRun if is_async else CallbackManagerForLLMRun
-    return kind(run_id=uuid4(), handlers=heard, inheritable_handlers=[])
+    return kind(run_id=run_id, handlers=heard, inheritable_handlers=[])

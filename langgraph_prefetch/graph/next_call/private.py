@@ -27,6 +27,7 @@ class PrivateCall(ABC):
     Args:
         begin: makes the call, in the context that was captured for it.
         context: that context.
+        around: entered in it for as long as the call runs.
         whole: the method gives a whole message, not a stream.
         clock: seconds.
         wanted: asked at each piece; once it says no the call is given up.
@@ -38,17 +39,18 @@ class PrivateCall(ABC):
         begin: Begin,
         context: Context,
         *,
+        around: Callable[[], AbstractContextManager[object]],
         whole: bool,
         clock: Clock,
         wanted: Callable[[], bool],
         on_stop: Callable[[PrivateCall], None],
     ) -> None:
         self._begin, self._context, self._whole, self._clock = begin, context, whole, clock
-        self._wanted, self._on_stop = wanted, on_stop
+        self._around, self._wanted, self._on_stop = around, wanted, on_stop
         self._lock = threading.Lock()
         self._pieces: deque[Piece] = deque()
         self._given: list[Any] = []
-        self._stopping = self.adopted = False
+        self._stopping = self.adopted = self.complete = False
         self.started_at = clock()
         self.ended_at: float | None = None
         self.error: BaseException | None = None
@@ -75,21 +77,32 @@ class PrivateCall(ABC):
     def _wake(self) -> None:
         """Something was put, or it stopped."""
 
-    def _put(self, piece: Piece) -> None:
+    def put(self, piece: Piece) -> None:
+        """Take one more piece."""
         self._pieces.append(piece)
         if isinstance(piece, Given) and not self.adopted:
             self._given.append(piece.value)
         self._wake()
 
+    def adopt(self) -> bool:
+        """Take it over; False if it failed or was given up."""
+        with self._lock:
+            cut_off = self.ended_at is not None and not self.complete
+            if self._stopping or cut_off or self.error is not None:
+                return False
+            self.adopted = True
+            return True
+
     def _goes_on(self) -> bool:
-        if self.adopted:
+        wanted = self.adopted or (len(self._given) < MAX_PIECES and self._wanted())
+        with self._lock:
+            self._stopping |= not wanted and not self.adopted
             return not self._stopping
-        return not self._stopping and len(self._given) < MAX_PIECES and self._wanted()
 
     def _raised(self, error: BaseException) -> None:
         if not self._stopping:
             self.error = error
-            self._put(Raised(error))
+            self.put(Raised(error))
 
     def _stopped(self) -> None:
         with self._lock:
@@ -134,19 +147,24 @@ class ThreadCall(PrivateCall):
 
     def _run(self) -> None:
         try:
-            made = self._begin(self._put)
-            if self._whole:
-                self._put(Given(made))
-                return
-            with closed_after(made) as pieces:
-                for each in pieces:
-                    self._put(Given(each))
-                    if not self._goes_on():
-                        return
+            with self._around():
+                self._make()
         except BaseException as error:  # noqa: BLE001 - handed to whoever adopts it
             self._raised(error)
         finally:
             self._stopped()
+
+    def _make(self) -> None:
+        made = self._begin(self.put)
+        if self._whole:
+            self.put(Given(made))
+        else:
+            with closed_after(made) as pieces:
+                for each in pieces:
+                    self.put(Given(each))
+                    if not self._goes_on():
+                        return
+        self.complete = True
 
 
 class TaskCall(PrivateCall):
@@ -207,19 +225,24 @@ class TaskCall(PrivateCall):
 
     async def _run(self) -> None:
         try:
-            if self._whole:
-                self._put(Given(await self._begin(self._put)))
-                return
-            async with aclosed_after(self._begin(self._put)) as pieces:
-                async for each in pieces:
-                    self._put(Given(each))
-                    if not self._goes_on():
-                        return
+            with self._around():
+                await self._make()
         except asyncio.CancelledError as error:
             if not self._stopping:
                 self._raised(error)
         except BaseException as error:  # noqa: BLE001 - handed to whoever adopts it
             self._raised(error)
+
+    async def _make(self) -> None:
+        if self._whole:
+            self.put(Given(await self._begin(self.put)))
+        else:
+            async with aclosed_after(self._begin(self.put)) as pieces:
+                async for each in pieces:
+                    self.put(Given(each))
+                    if not self._goes_on():
+                        return
+        self.complete = True
 
 
 def closed_after(pieces: Iterator[Any]) -> AbstractContextManager[Iterator[Any]]:

@@ -11,10 +11,12 @@ import copy
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+
+Message = TypeVar("Message", bound=BaseMessage)
 
 MAX_SNAPSHOTS = 2_000
 
@@ -115,11 +117,11 @@ class Snapshots:
     def __init__(self) -> None:
         self._held: OrderedDict[int, tuple[BaseMessage, BaseMessage]] = OrderedDict()
 
-    def of(self, message: BaseMessage) -> BaseMessage:
+    def of(self, message: Message) -> Message:
         """A copy of ``message`` as it is now."""
         found = self._held.get(id(message))  # the message itself is held too, so that its id stays its own
         if found is not None and found[0] is message and same_message(found[1], message):
-            return found[1]
+            return cast("Message", found[1])
         copied = copy.deepcopy(message)
         self._held[id(message)] = (message, copied)
         while len(self._held) > MAX_SNAPSHOTS:

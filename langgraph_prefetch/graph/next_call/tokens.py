@@ -27,7 +27,7 @@ class Tokens:
 def tokens_read(messages: Sequence[BaseMessage], settings: Any) -> int:
     """An estimate of what a request is long, tools included."""
     tools = settings.get("tools") if isinstance(settings, dict) else None
-    plain = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else None
+    plain: list[Any] | None = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else None
     return count_tokens_approximately(messages, tools=plain or None)
 
 
@@ -36,7 +36,9 @@ def tokens_of(messages: Sequence[BaseMessage], settings: Any, given: Iterable[An
     told_read = told_written = characters = 0
     for each in given:
         message = _message(each)
-        usage = getattr(message, "usage_metadata", None) or (each.get("usage") if isinstance(each, dict) else None) or {}
+        usage = (
+            getattr(message, "usage_metadata", None) or (each.get("usage") if isinstance(each, dict) else None) or {}
+        )
         told_read += usage.get("input_tokens") or 0
         told_written += usage.get("output_tokens") or 0
         characters += _characters(each, message)

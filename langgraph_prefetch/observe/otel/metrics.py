@@ -8,6 +8,10 @@ from opentelemetry.util.types import AttributeValue
 
 from langgraph_prefetch.events import (
     Event,
+    NextCallEnded,
+    NextCallFate,
+    NextCallIgnored,
+    NextCallStarted,
     RunEnded,
     RunStarted,
     SearchCallAnswered,
@@ -40,6 +44,10 @@ COUNTERS = {
     names.SPECULATIONS_IGNORED: ("{signal}", "Signals that started nothing, by reason."),
     names.SPECULATIONS_ENDED: ("{speculation}", "Background retrievals by fate and reason."),
     names.SEARCH_CALLS: ("{call}", "Real calls of the named tools; source none: the tool itself ran."),
+    names.NEXT_CALLS_STARTED: ("{call}", "Model calls started in private."),
+    names.NEXT_CALLS_IGNORED: ("{call}", "Model calls that could have started in private and did not, by reason."),
+    names.NEXT_CALLS_ENDED: ("{call}", "Model calls started in private, by fate and reason."),
+    names.WASTED_TOKENS: ("{token}", "Tokens of private model calls that were not adopted."),
     names.TROUBLES: ("{trouble}", "Failures inside prefetch, none of which reached an agent."),
 }
 HISTOGRAMS = {
@@ -49,6 +57,7 @@ HISTOGRAMS = {
     names.CALL_LEAD: "From the dispatch of a speculation to the call that it served.",
     names.CALL_HIDEABLE: "The least of a call's retrieval time and the time from its query being readable to the call.",
     names.CALL_HIDDEN: "Retrieval time that the agent did not wait for, at most the hideable time.",
+    names.NEXT_CALL_HIDDEN: "Time of an adopted model call that the agent did not wait for.",
 }
 
 
@@ -64,6 +73,7 @@ class MetricSink:
         self._count = {name: _counter(meter, name) for name in COUNTERS}
         self._time = {name: _histogram(meter, name) for name in HISTOGRAMS}
         self._tools, self._places, self._reasons = Labels(MAX_TOOLS), Labels(MAX_PLACES), ReasonLabels()
+        self._guesses = Labels(MAX_PLACES)
         self._false_starts = FalseStarts()
 
     def __call__(self, event: Event) -> None:
@@ -84,6 +94,13 @@ class MetricSink:
                 self._ended(event)
             case SearchCallAnswered():
                 self._answered(event)
+            case NextCallStarted():
+                self._count[names.NEXT_CALLS_STARTED].add(1, {names.GUESSES: self._guesses.of(event.guesses)})
+            case NextCallIgnored():
+                about = {names.GUESSES: self._guesses.of(event.guesses), names.REASON: self._reasons.of(event.reason)}
+                self._count[names.NEXT_CALLS_IGNORED].add(1, about)
+            case NextCallEnded():
+                self._next_call_ended(event)
             case RunEnded():
                 self._count[names.RUNS_ENDED].add(1, {names.IDLE: event.idle})
             case Trouble():
@@ -114,6 +131,15 @@ class MetricSink:
             self._time[names.CALL_HIDDEN].record(event.hidden_seconds, about)
         if event.source in (Source.REASONING, Source.SEALED):  # reuse was never dispatched
             self._time[names.CALL_LEAD].record(event.lead_seconds, about)
+
+    def _next_call_ended(self, event: NextCallEnded) -> None:
+        how = {names.FATE: event.fate.value, names.REASON: self._reasons.of(event.reason)}
+        self._count[names.NEXT_CALLS_ENDED].add(1, how)
+        for kind, tokens in (("input", event.wasted_input_tokens), ("output", event.wasted_output_tokens)):
+            if tokens:
+                self._count[names.WASTED_TOKENS].add(tokens, {names.TOKEN_TYPE: kind})
+        if event.fate is NextCallFate.ADOPTED:
+            self._time[names.NEXT_CALL_HIDDEN].record(event.hidden_seconds)
 
     def _about(self, tool: str, source: Source | None) -> dict[str, AttributeValue]:
         return {

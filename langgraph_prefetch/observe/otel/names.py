@@ -18,6 +18,7 @@ TOOL_CALL_ARGUMENTS = "gen_ai.tool.call.arguments"
 QUERY_TEXT = "gen_ai.retrieval.query.text"
 ERROR_TYPE = "error.type"
 ERROR_OTHER = "_OTHER"
+TOKEN_TYPE = "gen_ai.token.type"  # noqa: S105 - no password
 
 # --- attributes of our own; those of spans alone have as many values as there are runs
 
@@ -40,6 +41,7 @@ LEAD_SECONDS = "langgraph_prefetch.lead_seconds"
 HIDEABLE_SECONDS = "langgraph_prefetch.hideable_seconds"
 HIDDEN_SECONDS = "langgraph_prefetch.hidden_seconds"
 LINK = "langgraph_prefetch.link"
+GUESSES = "langgraph_prefetch.guesses"
 
 # --- values of our own
 
@@ -71,5 +73,10 @@ CALL_WAITED = "langgraph_prefetch.search_call.waited"
 CALL_LEAD = "langgraph_prefetch.search_call.lead"
 CALL_HIDEABLE = "langgraph_prefetch.search_call.hideable"
 CALL_HIDDEN = "langgraph_prefetch.search_call.hidden"
+NEXT_CALLS_STARTED = "langgraph_prefetch.next_call.started"
+NEXT_CALLS_IGNORED = "langgraph_prefetch.next_call.ignored"
+NEXT_CALLS_ENDED = "langgraph_prefetch.next_call.ended"
+NEXT_CALL_HIDDEN = "langgraph_prefetch.next_call.hidden"
+WASTED_TOKENS = "langgraph_prefetch.next_call.wasted_tokens"
 TROUBLES = "langgraph_prefetch.trouble.occurred"
 EVENTS_DROPPED = "langgraph_prefetch.event.dropped"

@@ -7,6 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from langgraph_prefetch.events import (
     Event,
+    NextCallEnded,
+    NextCallFate,
+    NextCallIgnored,
+    NextCallStarted,
     RunEnded,
     RunStarted,
     SearchCallAnswered,
@@ -27,6 +31,9 @@ from langgraph_prefetch.observe.timeline.marks import (
     StepMark,
 )
 
+MODEL = "next model call"
+"""What stands in place of a tool's name."""
+
 
 @dataclass(slots=True)
 class _Kept:
@@ -40,7 +47,9 @@ class _Kept:
     fates: dict[str, SpeculationEnded] = field(default_factory=dict)
     joined: dict[str, list[float]] = field(default_factory=dict)
     answered: list[SearchCallAnswered] = field(default_factory=list)
-    ignored: list[SpeculationIgnored] = field(default_factory=list)
+    ignored: list[SpeculationIgnored | NextCallIgnored] = field(default_factory=list)
+    next_calls: dict[str, NextCallStarted] = field(default_factory=dict)
+    next_ends: dict[str, NextCallEnded] = field(default_factory=dict)
 
 
 def runs_of(events: Iterable[Event]) -> tuple[RunLine, ...]:
@@ -71,7 +80,11 @@ def _keep(run: _Kept, event: Event) -> None:
             run.joined.setdefault(event.speculation_id, []).append(event.at)
         case SearchCallAnswered():
             run.answered.append(event)
-        case SpeculationIgnored():
+        case NextCallStarted():
+            run.next_calls[event.next_call_id] = event
+        case NextCallEnded():
+            run.next_ends[event.next_call_id] = event
+        case SpeculationIgnored() | NextCallIgnored():
             run.ignored.append(event)
         case RunStarted() | RunEnded() | Trouble():
             pass
@@ -85,11 +98,19 @@ def _line(run_id: str, run: _Kept) -> RunLine:
         start=run.first,
         end=run.last,
         steps=tuple(steps),
-        speculations=tuple(sorted((_speculation(each, run) for each in run.speculations.values()), key=_start)),
+        speculations=tuple(sorted((*_speculations(run), *_next_calls(run)), key=_start)),
         calls=tuple(calls),
         ignored=tuple(sorted((_ignored(each) for each in run.ignored), key=lambda mark: mark.at)),
         all_steps=len(steps),
     )
+
+
+def _speculations(run: _Kept) -> list[SpeculationMark]:
+    return [_speculation(each, run) for each in run.speculations.values()]
+
+
+def _next_calls(run: _Kept) -> list[SpeculationMark]:
+    return [_next_call(each, run) for each in run.next_calls.values()]
 
 
 def _start(mark: SpeculationMark) -> float:
@@ -128,6 +149,24 @@ def _speculation(event: SpeculationStarted, run: _Kept) -> SpeculationMark:
     return replace(mark, end=fate.at, seconds=fate.seconds, fate=Ending(str(fate.fate)), reason=fate.reason)
 
 
+def _next_call(event: NextCallStarted, run: _Kept) -> SpeculationMark:
+    mark = SpeculationMark(
+        id=event.next_call_id,
+        step=event.step,
+        start=event.at,
+        tool=MODEL,
+        source=event.guesses,
+        probability=event.p_equal,
+        cue=MODEL,
+        is_model_call=True,
+    )
+    ended = run.next_ends.get(event.next_call_id)
+    if ended is None:
+        return mark
+    fate = Ending.SERVED if ended.fate is NextCallFate.ADOPTED else Ending(str(ended.fate))
+    return replace(mark, end=ended.at, seconds=ended.seconds, fate=fate, reason=ended.reason)
+
+
 def _call(event: SearchCallAnswered) -> CallMark:
     return CallMark(
         step=event.step,
@@ -148,7 +187,9 @@ def _call(event: SearchCallAnswered) -> CallMark:
     )
 
 
-def _ignored(event: SpeculationIgnored) -> IgnoredMark:
+def _ignored(event: SpeculationIgnored | NextCallIgnored) -> IgnoredMark:
+    if isinstance(event, NextCallIgnored):
+        return IgnoredMark(step=event.step, at=event.at, tool=MODEL, source=event.guesses, reason=event.reason)
     return IgnoredMark(
         step=event.step,
         at=event.at,

@@ -41,6 +41,7 @@ class SpeculationMark:
         seconds: how long its retrieval ran, None if it never did or was still running.
         end: when its fate was settled, None if that was not recorded.
         joined: when further signals asked for the same.
+        is_model_call: it is the next model call, started in private; ``source`` says on which guesses.
     """
 
     id: str
@@ -56,6 +57,7 @@ class SpeculationMark:
     fate: Ending = Ending.UNSETTLED
     reason: str = ""
     joined: tuple[float, ...] = ()
+    is_model_call: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from langgraph_prefetch.observe.timeline.data import clip
 from langgraph_prefetch.observe.timeline.marks import Ending, RunLine
 from langgraph_prefetch.report import Report
 
+_NOT_LOST = (Ending.SERVED, Ending.UNSETTLED)
 _RUN_COLUMNS = ("Run", "Seconds", "Model calls", "Search calls", "Served", "Hidden (s)", "Waited (s)", "Not served")
 
 
@@ -27,6 +28,10 @@ def numbers(report: Report) -> str:
         ("Amplification", f"{report.amplification:.2f}", "backend starts for each one without prefetch"),
         ("Model calls", str(report.steps), runs),
     ]
+    if report.next_calls:
+        wasted = f"{report.wasted_input_tokens} tokens read and {report.wasted_output_tokens} written in vain"
+        started = f"{report.next_calls_adopted} of {report.next_calls} adopted"
+        facts.append(("Next model calls in private", started, f"{report.hidden_model_seconds:.2f} s hidden, {wasted}"))
     if report.false_starts:
         facts.append(("False starts", str(report.false_starts), "model calls without a search that started one"))
     if report.troubles:
@@ -58,7 +63,7 @@ def run_table(runs: Sequence[RunLine]) -> str:
 
 
 def _row(run: RunLine) -> str:
-    lost = [each for each in run.speculations if each.fate not in (Ending.SERVED, Ending.UNSETTLED)]
+    lost = [each for each in run.speculations if not each.is_model_call and each.fate not in _NOT_LOST]
     values = (
         f"{run.end - run.start:.2f}",
         str(run.all_steps),

@@ -13,6 +13,7 @@ const WORDS = {
     return { what: "model call", outcome: mark.end == null ? "its end was not recorded" : streamed, why: writing };
   },
   speculation(mark) {
+    if (mark.is_model_call) return { what: "next model call, in private", outcome: `${mark.fate === "served" ? "adopted" : mark.fate}${mark.reason ? `: ${mark.reason}` : ""}`, why: `on results that were ${mark.source}, P ${share(mark.probability)}` };
     const from = `started by ${source(mark.source)} (${mark.cue}), P ${share(mark.probability)}`;
     const ran = mark.seconds == null ? "" : `retrieval took ${seconds(mark.seconds)}`;
     const joined = mark.joined ? `asked for again ${mark.joined.length === 1 ? "once" : `${mark.joined.length} times`}` : "";
@@ -27,7 +28,7 @@ const WORDS = {
     return { what: `search call, ${mark.tool}`, outcome: sentence(by, mark.failed && "the tool failed"), why: sentence(times, retrieval, lead) };
   },
   ignored(mark) {
-    return { what: `signal, ${mark.tool}`, outcome: `started nothing: ${mark.reason}`, why: source(mark.source) };
+    return { what: mark.tool === "next model call" ? mark.tool : `signal, ${mark.tool}`, outcome: `started nothing: ${mark.reason}`, why: source(mark.source) };
   },
 };
 
