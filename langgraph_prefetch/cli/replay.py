@@ -12,6 +12,13 @@ from typing import TYPE_CHECKING
 from langgraph_prefetch.cli.command import add_command
 from langgraph_prefetch.cli.files import check_writable, read_recordings, write
 from langgraph_prefetch.cli.progress import progress
+from langgraph_prefetch.cli.replay_near import (
+    add_near_options,
+    bounded_objects,
+    bounded_replay,
+    bounded_text,
+    measure_bounded,
+)
 from langgraph_prefetch.config import require_at_least
 from langgraph_prefetch.evaluation.measures import FileMeasures
 from langgraph_prefetch.evaluation.replay import replay
@@ -36,7 +43,8 @@ _EXAMPLES = """\
   langgraph-prefetch replay runs.jsonl --no-sealed --json figures.json
   langgraph-prefetch replay *.jsonl --tokens-per-second 80 --latency 0.3 --reuse 60
   langgraph-prefetch replay runs.jsonl --tool web_search --tool lookup_article
-  langgraph-prefetch replay runs.jsonl --real-time --limit-episodes 5"""
+  langgraph-prefetch replay runs.jsonl --real-time --limit-episodes 5
+  langgraph-prefetch replay *.jsonl --serve bounded --epsilon 0.01 --corpus passages.jsonl --embedder minilm"""
 
 
 def register(commands: Commands) -> None:
@@ -106,6 +114,7 @@ def register(commands: Commands) -> None:
         help="wait for every token and search, on the real clock: as slow as the runs",
     )
     add("--limit-episodes", type=int, metavar="N", help="play only the first N episodes of each file")
+    add_near_options(parser)
     add("--json", type=Path, metavar="OUT", help="write the figures there, as a list with an object for each file")
 
 
@@ -130,19 +139,28 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.json is not None:
         check_writable(arguments.json)
     cues = None if arguments.cues is None else load_cues(arguments.cues)
-    files = _measure(arguments.files, settings, cues, real_time=arguments.real_time, limit=arguments.limit_episodes)
+    bounded = bounded_replay(arguments, settings.tools)
+    recordings = [_first(arguments.limit_episodes, each) for each in read_recordings(arguments.files)]
+    files = _measure(recordings, settings, cues, real_time=arguments.real_time)
     print(main_table(files))
     for each in files:
         print(f"\n{time_tables(each)}")
+    objects = [each.as_json() for each in files]
+    if bounded is not None:
+        result = measure_bounded(recordings, bounded, cues)
+        print(f"\n{bounded_text(result)}")
+        added = bounded_objects(result, bounded)
+        objects = [{**each, **added.pop(each["file"], {})} for each in objects]
+        objects += [{"file": name, **figures} for name, figures in added.items()]
+        objects[-1]["others"] = [each.as_json() for each in result.rivals]
     if arguments.json is not None:
-        write(arguments.json, json.dumps([each.as_json() for each in files], indent=2) + "\n")
+        write(arguments.json, json.dumps(objects, indent=2) + "\n")
     return 0
 
 
 def _measure(
-    paths: Sequence[str], settings: ReplaySettings, cues: CueSet | None, *, real_time: bool, limit: int | None
+    recordings: Sequence[Recording], settings: ReplaySettings, cues: CueSet | None, *, real_time: bool
 ) -> list[FileMeasures]:
-    recordings = [_first(limit, each) for each in read_recordings(paths)]
     total = sum(len(recording.episodes) for recording in recordings)
     with progress("replaying", total) as on_episode:
         return [replay(each, settings, cues=cues, on_episode=on_episode, real_time=real_time) for each in recordings]

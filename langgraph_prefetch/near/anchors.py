@@ -79,7 +79,8 @@ class AnchorReader:
     def read(self, text: str) -> Iterator[Anchor]:
         """Anchors to fetch now that ``text`` has been added. Take one after the other: each looks at what is left."""
         self._text = (self._text + text)[-MAX_TEXT:]
-        if _BORDER.search(text):
+        # A mark is a border only together with the white space behind it, hence the step back.
+        if _BORDER.search(self._text, max(0, len(self._text) - len(text) - 1)):
             yield from self._offer(self._early(), reserve=RESERVED)
 
     def finish(self) -> Iterator[Anchor]:

@@ -65,9 +65,3 @@ def exact(metric: Metric, vectors: Matrix, point: Vector) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         cosines = products / scale
     return np.where(np.isfinite(cosines), np.clip(cosines, -1.0, 1.0), -np.inf)
-
-
-def degrees_between(one: Vector, other: Vector) -> float:
-    """The angle between two vectors in degrees; 180 where one has no length."""
-    cosine = float(exact("cosine", one[None, :], other)[0])
-    return float(np.degrees(np.arccos(max(-1.0, cosine))))

@@ -97,6 +97,7 @@ class NearRun:
         """
         with self._lock:
             self._surroundings.add(fetched)
+            self._surroundings.union()  # here in the background, not when the call waits
 
     def answer(self, query: Vector, *, k: int, epoch: int, draw: float) -> LocalAnswer | NearMiss:
         """The local answer to a real call.

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from langgraph_prefetch.near._numpy import np
-from langgraph_prefetch.near.geometry import Floats, Matrix, Vector, degrees_between, exact, lengths_of
+from langgraph_prefetch.near.geometry import Floats, Matrix, Vector, exact, lengths_of
 from langgraph_prefetch.passages import Metric, Neighbourhood
 
-MAX_LISTS = 48
-"""Of one run and view; beyond it the oldest is forgotten."""
+MAX_LISTS = 24
+"""Of one run and view; beyond it the older half is forgotten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -67,6 +67,9 @@ class Surroundings:
 
     def __init__(self) -> None:
         self._held: list[Neighbourhood] = []
+        self._lists: list[Listed] = []
+        self._anchors: Matrix | None = None
+        self._rows = _Rows()
         self._union: Union | None = None
 
     def add(self, fetched: Neighbourhood) -> None:
@@ -77,48 +80,78 @@ class Surroundings:
         """
         _check(fetched)
         if self._held and self._held[-1].epoch != fetched.epoch:
-            self._held.clear()
+            self._held, self._lists, self._rows = [], [], _Rows()
         if self._held and _kind(self._held[-1]) != _kind(fetched):
             raise ValueError("lists of another metric or length of vectors do not go together")
         self._held.append(fetched)
-        del self._held[:-MAX_LISTS]
+        self._lists.append(_listed(fetched))
+        if len(self._held) > MAX_LISTS:
+            self._rows = _Rows()
+            del self._held[: MAX_LISTS // 2], self._lists[: MAX_LISTS // 2]
+            for each in self._held[:-1]:
+                self._rows.add(each)
+        self._rows.add(fetched)
+        self._anchors = np.stack([each.anchor for each in self._held])
         self._union = None
 
     def moves(self, anchor: Vector, min_degrees: float) -> bool:
         """Whether ``anchor`` is farther than ``min_degrees`` from every anchor that is held."""
-        return all(degrees_between(anchor, each.anchor) > min_degrees for each in self._held)
-
-    @property
-    def bytes(self) -> int:
-        """What the vectors take."""
-        return sum(each.vectors.nbytes for each in self._held)
+        if self._anchors is None or self._anchors.shape[1:] != anchor.shape:
+            return True
+        nearest = float(exact("cosine", self._anchors, anchor).max())
+        return bool(np.degrees(np.arccos(max(-1.0, nearest))) > min_degrees)
 
     def union(self) -> Union | None:
         """All that is held; None if nothing is."""
         if self._union is None and self._held:
-            self._union = _united(tuple(self._held))
+            latest = self._held[-1]
+            self._union = self._rows.union(tuple(self._lists), latest.metric, latest.epoch)
         return self._union
 
 
-def _united(held: tuple[Neighbourhood, ...]) -> Union:
-    first: dict[str, tuple[int, int]] = {}
-    for at, fetched in enumerate(held):
-        for row, name in enumerate(fetched.ids):
-            first.setdefault(name, (at, row))
-    rows: list[list[int]] = [[] for _ in held]
-    for at, row in first.values():  # in the order of the lists
-        rows[at].append(row)
-    vectors = np.concatenate([fetched.vectors[rows[at]] for at, fetched in enumerate(held)])
-    return Union(
-        lists=tuple(_listed(each) for each in held),
-        ids=tuple(first),
-        texts=tuple(held[at].texts[row] for at, row in first.values()),
-        metadatas=tuple(held[at].metadatas[row] for at, row in first.values()),
-        vectors=np.ascontiguousarray(vectors, dtype=np.float32),
-        lengths=lengths_of(vectors),
-        metric=held[0].metric,
-        epoch=held[0].epoch,
-    )
+class _Rows:
+    """Passages, each once, in the order in which they came; a union that was handed out is never changed."""
+
+    def __init__(self) -> None:
+        self._row: dict[str, int] = {}
+        self._texts: list[str] = []
+        self._metadatas: list[Mapping[str, Any]] = []
+        self._vectors: Matrix | None = None
+        self._lengths: Floats = np.zeros(0)
+
+    def add(self, fetched: Neighbourhood) -> None:
+        new = [row for row, name in enumerate(fetched.ids) if name not in self._row]
+        start = len(self._row)
+        self._row.update((fetched.ids[row], start + at) for at, row in enumerate(new))
+        self._texts.extend(fetched.texts[row] for row in new)
+        self._metadatas.extend(fetched.metadatas[row] for row in new)
+        vectors = self._grown(len(self._row), fetched.vectors.shape[1])
+        vectors[start : len(self._row)] = fetched.vectors[new]
+        self._lengths = np.concatenate([self._lengths, lengths_of(fetched.vectors[new])])
+
+    def union(self, lists: tuple[Listed, ...], metric: Metric, epoch: int) -> Union:
+        assert self._vectors is not None
+        vectors = self._vectors[: len(self._row)]
+        vectors.flags.writeable = False
+        return Union(
+            lists=lists,
+            ids=tuple(self._row),
+            texts=tuple(self._texts),
+            metadatas=tuple(self._metadatas),
+            vectors=vectors,
+            lengths=self._lengths,
+            metric=metric,
+            epoch=epoch,
+        )
+
+    def _grown(self, rows: int, dimensions: int) -> Matrix:
+        """Room for ``rows``, doubled when it is used up."""
+        if self._vectors is None or len(self._vectors) < rows:
+            larger = np.zeros((max(1, 2 * rows), dimensions), dtype=np.float32)
+            if self._vectors is not None:
+                larger[: len(self._vectors)] = self._vectors
+            self._vectors = larger
+        return self._vectors
 
 
 def _listed(fetched: Neighbourhood) -> Listed:
