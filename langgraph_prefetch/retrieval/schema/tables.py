@@ -18,6 +18,8 @@ OPERATORS: dict[Metric, str] = {"cosine": "<=>", "l2": "<->", "inner_product": "
 _OPERATOR_CLASSES: dict[Metric, str] = {"cosine": "cosine_ops", "l2": "l2_ops", "inner_product": "ip_ops"}
 SEARCHED_CHARACTERS = 100_000
 """Words of a passage beyond these are not searched: more may not fit PostgreSQL's ``tsvector``."""
+WHOLE_ROW_BYTES = 8_160
+"""What fits into one page."""
 
 _PREPARER = PGDialect().identifier_preparer  # type: ignore[no-untyped-call]
 
@@ -97,6 +99,9 @@ def passages(collection: Collection) -> sa.Table:
         sa.Column("embedding", Embedding(f"{vector_type(collection)}({spec.dimensions})"), nullable=False),
         sa.CheckConstraint("jsonb_typeof(metadata) = 'object'"),
         sa.Index(f"{collection.table_name}_source", "tenant", "source"),
+        # By default PostgreSQL moves the longest value of a row above 2 kB elsewhere: the vector, which every exact
+        # search and every neighbourhood would then look up one by one. Rows stay whole up to a page.
+        postgresql_with={"toast_tuple_target": WHOLE_ROW_BYTES},
     )
     if spec.text_search is not None:
         configuration = spec.text_search.replace("'", "''")
