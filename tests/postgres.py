@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 
-from langgraph_prefetch.demo.server import postgres
+from langgraph_prefetch.retrieval.embedded import temporary
 
 
 @pytest.fixture(scope="session")
@@ -18,8 +18,8 @@ def postgres_server() -> Iterator[str]:
     if given:
         yield given
         return
-    with postgres() as server:
-        yield server.uri
+    with temporary(durable=False) as server:
+        yield server.url
 
 
 @contextmanager

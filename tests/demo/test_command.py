@@ -15,14 +15,16 @@ import pytest
 
 from langgraph_prefetch.cli import main
 from langgraph_prefetch.demo import _extras, command
-from langgraph_prefetch.demo.server import Server, is_running, postgres
+from langgraph_prefetch.demo.server import Server, postgres
 from langgraph_prefetch.errors import MissingExtraError
+from tests.retrieval.embedded.processes import is_alive
 
 
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A temporary folder that the server's own user may enter, as it may not in pytest's."""
     with tempfile.TemporaryDirectory(prefix="t-", dir="/tmp") as made:
+        Path(made).chmod(0o755)
         monkeypatch.setattr("tempfile.tempdir", made)
         yield Path(made)
 
@@ -72,7 +74,7 @@ def test_a_whole_run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypat
             def __enter__(self) -> Server:
                 self.inner = postgres()
                 started.append(self.inner.__enter__())
-                assert is_running(started[0].pid)
+                assert is_alive(started[0].pid)
                 return started[0]
 
             def __exit__(self, *error: Any) -> None:
@@ -84,7 +86,7 @@ def test_a_whole_run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypat
     out = folder / "out.json"
     options = ["--questions", "2", "--latency", "0.2", "--tokens-per-second", "200", "--json", str(out)]
     assert main(["demo", *options]) == 0
-    assert not is_running(started[0].pid)
+    assert not is_alive(started[0].pid)
     assert [each.name for each in folder.iterdir()] == ["out.json"]
 
     figures = json.loads(out.read_text())
@@ -119,9 +121,9 @@ def test_an_interrupted_run_leaves_no_server(folder: Path) -> None:
             for line in process.stdout:
                 if line.startswith("question"):
                     break
-            (file,) = folder.glob("prefetch-*/data*/postmaster.pid")
+            (file,) = folder.glob("prefetch-*/data/postmaster.pid")
             server = int(file.read_text().splitlines()[0])
-            assert is_running(server)
+            assert is_alive(server)
             time.sleep(1)
             process.send_signal(signal.SIGINT)
             rest = process.communicate(timeout=60)[0]
@@ -129,5 +131,5 @@ def test_an_interrupted_run_leaves_no_server(folder: Path) -> None:
             process.kill()
     assert process.returncode == 130, rest
     assert "Traceback" not in rest
-    assert not is_running(server)
+    assert not is_alive(server)
     assert list(folder.glob("prefetch-*")) == []

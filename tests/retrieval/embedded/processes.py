@@ -74,7 +74,7 @@ def until(condition: Callable[[], object], what: str) -> None:
         time.sleep(0.02)
 
 
-def is_alive(pid: int) -> bool:
+def is_alive(pid: int | None) -> bool:
     """Whether there is such a process, other than one that has ended and that nobody waited for."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
