@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from langgraph_prefetch import Prefetcher, config
-from langgraph_prefetch.config import Budgets, ExecutorLimits, PrefetchOptions, Price, ToolPolicy
+from langgraph_prefetch.config import Budgets, ExecutorLimits, NextCalls, PrefetchOptions, Price, ToolPolicy
 from langgraph_prefetch.errors import ConfigurationError, UnknownOptionError
 from langgraph_prefetch.option_types import OptionTypes
 
-CLASSES = (Budgets, ExecutorLimits, PrefetchOptions, Price, ToolPolicy)
+CLASSES = (Budgets, ExecutorLimits, NextCalls, PrefetchOptions, Price, ToolPolicy)
 NEEDED: dict[type[Any], dict[str, Any]] = {ToolPolicy: {"name": "search"}, Price: {"money": 0.5}}
 UNITS = ("_seconds", "_per_second", "_per_minute", "_per_step", "_per_run")
 
@@ -66,7 +66,7 @@ def test_every_option_is_explained(kind: type[Any]) -> None:
         (ToolPolicy, {"name": "s", "max_per_second": 0}, "max_per_second must be above 0, not 0"),
         (ToolPolicy, {"name": "s", "max_per_second": float("nan")}, "max_per_second must be above 0"),
         (ToolPolicy, {"name": "s", "timeout_seconds": 0}, "timeout_seconds must be above 0"),
-        (PrefetchOptions, {"serve": "fuzzy"}, "serve must be 'exact', not 'fuzzy'"),
+        (PrefetchOptions, {"serve": "fuzzy"}, "serve must be 'exact' or 'verified', not 'fuzzy'"),
         (PrefetchOptions, {"threshold": 0}, "threshold is a probability between 0 and 1, not 0"),
         (PrefetchOptions, {"threshold": 1.0}, "threshold is a probability"),
         (PrefetchOptions, {"threshold": 90}, "threshold is a probability"),

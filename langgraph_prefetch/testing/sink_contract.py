@@ -58,6 +58,17 @@ def sample_events(run_id: str = "run-1") -> tuple[Event, ...]:
             wasted_input_tokens=100,
             wasted_output_tokens=5,
         ),
+        NextCallStarted(**weighed, at=1.88, next_call_id=f"{run_id}-3"),
+        NextCallEnded(
+            run_id=run_id,
+            step=2,
+            at=1.89,
+            next_call_id=f"{run_id}-3",
+            fate=NextCallFate.ADOPTED,
+            reason="the request is the same",
+            seconds=0.01,
+            hidden_seconds=0.01,
+        ),
         Trouble(at=1.9, where="token", error="ValueError"),
         RunEnded(run_id=run_id, at=2.0, idle=False),
     )

@@ -25,7 +25,7 @@ def write(path: Path, *lines: str | bytes) -> Path:
 
 
 def step(**changes: Any) -> str:
-    fields = {"v": "1.0", "event": "StepStarted", "run_id": "r", "step": 1, "at": 2.0, **changes}
+    fields = {"v": "1.1", "event": "StepStarted", "run_id": "r", "step": 1, "at": 2.0, **changes}
     return json.dumps({name: value for name, value in fields.items() if value != "gone"}) + "\n"
 
 
@@ -35,7 +35,7 @@ def test_every_event_comes_back_as_it_was(kind: type[Any]) -> None:
     for event in (each for each in sample_events() if type(each) is kind):
         line = to_line(event)
         assert of_line(line) == event
-        assert json.loads(line)["v"] == "1.0"
+        assert json.loads(line)["v"] == "1.1"
         assert json.loads(line)["event"] == kind.__name__
         assert line.count("\n") == 1
 

@@ -71,6 +71,9 @@ def test_levels() -> None:
         "speculation_ignored": "DEBUG",
         "speculation_ended": "DEBUG",
         "search_call_answered": "INFO",
+        "next_call_started": "DEBUG",
+        "next_call_ignored": "DEBUG",
+        "next_call_ended": "DEBUG",
         "run_ended": "INFO",
         "trouble": "WARNING",
     }

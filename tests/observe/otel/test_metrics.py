@@ -12,6 +12,10 @@ from langgraph_prefetch.events import (
     Event,
     EventSink,
     Fate,
+    NextCallEnded,
+    NextCallFate,
+    NextCallIgnored,
+    NextCallStarted,
     RunEnded,
     RunStarted,
     SearchCallAnswered,
@@ -64,6 +68,12 @@ def agrees(made: Telemetry, report: Report, events: Sequence[Event]) -> None:
     for source, number in zip(Source, sources, strict=True):
         assert count(names.SEARCH_CALLS, source=source.value) == number
     assert count(names.SEARCH_CALLS, late=True) == report.late
+    assert count(names.NEXT_CALLS_STARTED) == report.next_calls
+    next_fates = (report.next_calls_adopted, report.next_calls_cancelled, report.next_calls_failed)
+    for next_fate, number in zip(NextCallFate, next_fates, strict=True):
+        assert count(names.NEXT_CALLS_ENDED, fate=next_fate.value) == number
+    assert count(names.NEXT_CALLS_IGNORED) == sum(number for _, number in report.next_calls_ignored)
+    assert count(names.WASTED_TOKENS) == report.wasted_input_tokens + report.wasted_output_tokens
     assert count(names.TROUBLES) == report.troubles
     assert seconds(names.CALL_HIDDEN) == pytest.approx(report.hidden_seconds)
     assert seconds(names.CALL_HIDEABLE) == pytest.approx(report.hideable_seconds)
@@ -121,6 +131,19 @@ any_event = st.one_of(
         reason=reasons, waited_seconds=seconds, retrieval_seconds=seconds, lead_seconds=st.just(0.0),
         hideable_seconds=seconds, hidden_seconds=st.just(0.0), failed=st.booleans(),
     ),
+    st.builds(
+        NextCallStarted, run_id=about["run_id"], step=about["step"], at=seconds, next_call_id=ids,
+        guesses=st.sampled_from(("stale", "similar")), p_equal=st.just(0.5), saved_seconds=seconds,
+    ),
+    st.builds(
+        NextCallIgnored, run_id=about["run_id"], step=about["step"], at=seconds, reason=reasons,
+        guesses=st.sampled_from(("stale", "similar")), p_equal=st.just(0.5), saved_seconds=seconds,
+    ),
+    st.builds(
+        NextCallEnded, run_id=about["run_id"], step=about["step"], at=seconds, next_call_id=ids,
+        fate=st.sampled_from(NextCallFate), reason=reasons, seconds=seconds,
+        wasted_input_tokens=st.integers(0, 9), wasted_output_tokens=st.integers(0, 9),
+    ),
     st.builds(RunEnded, run_id=about["run_id"], at=seconds, idle=st.booleans()),
     st.builds(Trouble, at=seconds, where=st.sampled_from(("token", "answer")), error=st.just("E")),
 )  # fmt: skip
@@ -156,6 +179,11 @@ def test_attributes_of_each_metric() -> None:
         ],
         **dict.fromkeys((names.CALL_RETRIEVAL, names.CALL_WAITED, names.CALL_HIDEABLE), about),
         **dict.fromkeys((names.CALL_LEAD, names.CALL_HIDDEN), about),
+        names.NEXT_CALLS_STARTED: ["langgraph_prefetch.guesses"],
+        names.NEXT_CALLS_IGNORED: ["langgraph_prefetch.guesses", "langgraph_prefetch.reason"],
+        names.NEXT_CALLS_ENDED: ["langgraph_prefetch.fate", "langgraph_prefetch.reason"],
+        names.NEXT_CALL_HIDDEN: [],
+        names.WASTED_TOKENS: ["gen_ai.token.type"],
         names.TROUBLES: ["langgraph_prefetch.where"],
     }  # fmt: skip
 
