@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import sqlalchemy as sa
 
 from langgraph_prefetch.passages import Metric
 from langgraph_prefetch.retrieval.database import Database
@@ -93,6 +94,15 @@ class Table:
         )
         found = self.database.run(lambda connection: connection.exec_driver_sql(query, (tenant,)).all())
         return {row[0]: tuple(row[1:]) for row in found}
+
+    @contextmanager
+    def with_settings(self, **settings: str) -> Iterator[Database]:
+        """The database with other settings of the server's, in connections of its own."""
+        address = self.database._joined().address
+        assert isinstance(address, sa.URL)
+        options = " ".join(f"-c {name}={value}" for name, value in settings.items())
+        with Database.open(address.update_query_dict({"options": options})) as opened:
+            yield opened
 
     def execute(self, query: str) -> Any:
         """Run a statement in which ``{table}`` stands for the collection's table."""

@@ -219,12 +219,12 @@ def test_a_connection_that_ends_in_the_middle(passages: Table, monkeypatch: pyte
     assert writer(passages).write(batch(many(10))) == Written(added=10)
 
 
-def test_a_read_only_server(passages: Table, database: Database) -> None:
+def test_a_read_only_server(passages: Table) -> None:
     """Said in our words."""
-    address = database._joined().address
-    assert isinstance(address, sa.URL)
-    url = address.update_query_dict({"options": "-c default_transaction_read_only=on"})
-    with Database.open(url) as reading, pytest.raises(ReadOnlyServerError):
+    with (
+        passages.with_settings(default_transaction_read_only="on") as reading,
+        pytest.raises(ReadOnlyServerError),
+    ):
         CopyWriter(reading, passages.collection).write(batch(many(1)))
 
 
@@ -247,10 +247,10 @@ def test_a_victim_of_a_deadlock_writes_again(passages: Table, monkeypatch: pytes
 
 def test_not_durable_is_so_for_its_own_transactions_only(passages: Table) -> None:
     """The connection goes back to the pool as it was."""
-    with Database.open(passages.database._joined().address, limits=None) as one:  # type: ignore[arg-type]
-        assert writer(passages, durable=False).write(batch(many(5))) == Written(added=5)
-        setting = one.run(lambda connection: connection.exec_driver_sql("show synchronous_commit").scalar())
-    assert setting == "on"
+    with passages.with_settings(synchronous_commit="on") as database:
+        into = CopyWriter(database, passages.collection, durable=False)
+        assert into.write(batch(many(5))) == Written(added=5)
+        assert database.run(lambda connection: connection.exec_driver_sql("show synchronous_commit").scalar()) == "on"
     assert len(passages.rows()) == 5
 
 

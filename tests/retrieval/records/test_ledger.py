@@ -1,0 +1,202 @@
+"""What was ingested completely is remembered, and nothing else is."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from langgraph_prefetch.errors import ConfigurationError
+from langgraph_prefetch.passages import SourceDone
+from langgraph_prefetch.ports import SourceLedger
+from langgraph_prefetch.retrieval.records import PgSourceLedger
+from langgraph_prefetch.retrieval.schema import drop
+from langgraph_prefetch.retrieval.writing import CopyWriter
+from tests.retrieval.writing.batches import Passage, Table, batch, many
+
+
+def ledger(of: Table, tenant: str = "") -> PgSourceLedger:
+    return PgSourceLedger(of.database, of.collection, tenant=tenant)
+
+
+def write(into: Table, rows: Sequence[Passage], tenant: str = "") -> None:
+    CopyWriter(into.database, into.collection, tenant=tenant).write(batch(rows))
+
+
+def done(rows: Sequence[Passage], mark: bytes = b"1") -> list[SourceDone]:
+    """Each document of the rows, with the ids it has there."""
+    sources = {row.source: [each.id for each in rows if each.source == row.source] for row in rows}
+    return [SourceDone(source=source, fingerprint=mark, ids=tuple(ids)) for source, ids in sources.items()]
+
+
+def test_it_is_a_source_ledger(passages: Table) -> None:
+    """The port that an ingestion asks."""
+    assert isinstance(ledger(passages), SourceLedger)
+
+
+names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(names, st.binary(max_size=40), max_size=6), st.sets(names, max_size=3), names)
+def test_fingerprints_come_back_as_they_were(
+    passages: Table, known: dict[str, bytes], asked: set[str], tenant: str
+) -> None:
+    """Any names and any bytes, of all documents or of those asked for."""
+    book = ledger(passages, tenant)
+    book.keep_only(())
+    assert book.finish([SourceDone(source=s, fingerprint=f, ids=()) for s, f in known.items()], prune=True) == 0
+    assert book.fingerprints() == known
+    some = asked | set(list(known)[:2])
+    assert book.fingerprints(some) == {source: known[source] for source in some & known.keys()}
+    assert ledger(passages, f"{tenant}!").fingerprints() == {}
+
+
+def test_finishing_again_takes_the_new_fingerprint(passages: Table) -> None:
+    """One for each document; finishing one twice at a time is a mistake."""
+    one = SourceDone(source="a", fingerprint=b"1", ids=())
+    book = ledger(passages)
+    book.finish([one], prune=False)
+    book.finish([replace(one, fingerprint=b"2"), replace(one, source="b")], prune=False)
+    assert book.fingerprints() == {"a": b"2", "b": b"1"}
+    with pytest.raises(ConfigurationError, match="one is there twice"):
+        book.finish([one, one], prune=False)
+    assert book.finish([], prune=True) == 0
+
+
+def test_old_rows_of_a_finished_document_go(passages: Table) -> None:
+    """Those of its rows that it no longer has; other documents', and other tenants', stay."""
+    rows = many(40)
+    write(passages, rows)
+    write(passages, rows, tenant="other")
+    left = [row for number, row in enumerate(rows) if number % 10 != 3]
+    book = ledger(passages)
+    assert book.finish(done(left[:18]), prune=False) == 0
+    assert book.finish(done(left[:18]), prune=True) == 2
+    assert set(passages.rows()) == {row.id for row in rows} - {rows[3].id, rows[13].id}
+    assert len(passages.rows("other")) == 40
+    assert set(book.fingerprints()) == {"00000.md", "00001.md"}
+
+
+def test_a_document_that_says_nothing_any_more(passages: Table) -> None:
+    """No ids: all of its rows go, and it is complete."""
+    write(passages, many(20))
+    book = ledger(passages)
+    assert book.finish([SourceDone(source="00001.md", fingerprint=b"empty", ids=())], prune=True) == 10
+    assert {row[0] for row in passages.rows().values()} == {"00000.md"}
+    assert book.fingerprints() == {"00001.md": b"empty"}
+
+
+def test_rows_that_two_documents_share_stay(passages: Table) -> None:
+    """A row that one document finished with is not deleted for another, wherever it says it is from."""
+    shared = Passage(id="shared", source="b.md")
+    write(passages, [shared, Passage(id="a", source="a.md"), Passage(id="old", source="b.md")])
+    both = [
+        SourceDone(source="a.md", fingerprint=b"1", ids=("a", "shared")),
+        SourceDone(source="b.md", fingerprint=b"1", ids=()),
+    ]
+    assert ledger(passages).finish(both, prune=True) == 1
+    assert set(passages.rows()) == {"a", "shared"}
+
+
+def test_the_epoch_moves_when_rows_go_and_only_then(passages: Table) -> None:
+    """What was fetched early is good until the contents change."""
+    rows = many(30)
+    write(passages, rows)
+    book, epoch = ledger(passages), passages.epoch()
+    book.finish(done(rows), prune=True)
+    book.keep_only({row.source for row in rows})
+    book.fingerprints()
+    assert passages.epoch() == epoch
+    book.finish(done(rows[1:]), prune=True)
+    assert (pruned := passages.epoch()) != epoch
+    book.keep_only({"00000.md"})
+    assert passages.epoch() != pruned
+
+
+def test_only_what_is_kept_is_left(passages: Table) -> None:
+    """Rows and fingerprints of all other documents go, also of those without rows, or without fingerprint."""
+    rows = many(50)
+    write(passages, rows)
+    write(passages, rows, tenant="other")
+    book = ledger(passages)
+    book.finish([*done(rows[:30]), SourceDone(source="no rows", fingerprint=b"1", ids=())], prune=True)
+    assert book.keep_only(["00000.md", "00004.md", "never seen"]) == 30
+    assert {row[0] for row in passages.rows().values()} == {"00000.md", "00004.md"}
+    assert set(book.fingerprints()) == {"00000.md"}
+    assert len(passages.rows("other")) == 50
+    assert book.keep_only(()) == 20
+    assert (passages.rows(), book.fingerprints()) == ({}, {})
+
+
+CHANGES = [
+    "update {table} set text = 'by hand' where source = '00001.md'",
+    "update {table} set source = 'moved.md' where source = '00001.md'",
+    "delete from {table} where id in (select id from {table} where source = '00001.md' limit 1)",
+]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=["changed", "moved", "deleted"])
+def test_a_document_whose_rows_are_changed_by_any_hand_is_not_complete(passages: Table, change: str) -> None:
+    """Only that one, of that tenant: the next ingestion writes it again."""
+    rows = many(30)
+    for tenant in ("", "other"):
+        write(passages, rows, tenant=tenant)
+        ledger(passages, tenant).finish(done(rows), prune=True)
+    passages.execute(f"{change} ".replace("where ", "where tenant = '' and ", 1))
+    assert set(ledger(passages).fingerprints()) == {"00000.md", "00002.md"}
+    assert set(ledger(passages, "other").fingerprints()) == {"00000.md", "00001.md", "00002.md"}
+    passages.execute("truncate {table}")
+    assert ledger(passages).fingerprints() == ledger(passages, "other").fingerprints() == {}
+
+
+def test_after_a_crash_at_any_point_a_rerun_gives_the_same_rows(passages: Table) -> None:
+    """A document in its second state, cut off after each step, then back in its first state: never taken for whole."""
+    first, second = many(10), [replace(row, text="second") for row in many(6)]
+    steps: list[Callable[[], object]] = [
+        partial(write, passages, second[:3]),
+        partial(write, passages, second[3:]),
+        partial(ledger(passages).finish, done(second, b"second"), prune=True),
+    ]
+    for crash_after in range(len(steps) + 1):
+        write(passages, first)
+        ledger(passages).finish(done(first, b"first"), prune=True)
+        whole = passages.rows()
+        for step in steps[:crash_after]:
+            step()
+        known = ledger(passages).fingerprints().get("00000.md")
+        assert known == (b"first" if crash_after == 0 else b"second" if crash_after == 3 else None)
+        if known != b"first":
+            write(passages, first)
+            ledger(passages).finish(done(first, b"first"), prune=True)
+        assert passages.rows() == whole
+
+
+def test_what_was_written_before_is_on_disk_after(passages: Table) -> None:
+    """A writer may return early; the next to finish waits for the log up to its own end, and so for the writer's."""
+
+    with passages.with_settings(synchronous_commit="on") as database:
+
+        def ask(query: str, *parameters: object) -> object:
+            return database.run(lambda connection: connection.exec_driver_sql(query, parameters).scalar())
+
+        CopyWriter(database, passages.collection, durable=False).write(batch(many(500)))
+        written = ask("select pg_current_wal_insert_lsn()::text")
+        PgSourceLedger(database, passages.collection).finish([], prune=True)
+        assert ask("select pg_current_wal_flush_lsn() >= %s::pg_lsn", written)
+
+
+def test_a_dropped_collection_leaves_no_fingerprints(passages: Table) -> None:
+    """They go with it."""
+    ledger(passages).finish([SourceDone(source="a", fingerprint=b"1", ids=())], prune=False)
+    passages.database.run(lambda connection: drop(connection, passages.collection))
+    assert ledger(passages).fingerprints() == {}
+
+
+@pytest.mark.parametrize(("name", "message"), [("a\0b", "NUL"), ("\ud800", "surrogate")])
+def test_names_that_cannot_be_stored(passages: Table, name: str, message: str) -> None:
+    """Said before anything is sent."""
+    with pytest.raises(ConfigurationError, match=message):
+        ledger(passages).finish([SourceDone(source=name, fingerprint=b"1", ids=())], prune=False)
