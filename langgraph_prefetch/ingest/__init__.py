@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from langgraph_prefetch.ingest.costs import CostModel
-    from langgraph_prefetch.ingest.estimate import Estimate, estimate
+    from langgraph_prefetch.ingest.dry_run import Estimate, estimate
     from langgraph_prefetch.ingest.front import ingest, ingest_sync
     from langgraph_prefetch.ingest.report import IngestProgress, IngestReport
     from langgraph_prefetch.ingest.settings import IngestSettings
@@ -25,11 +25,11 @@ __all__ = [
 
 _HOMES = {
     "CostModel": "costs",
-    "Estimate": "estimate",
+    "Estimate": "dry_run",
     "IngestProgress": "report",
     "IngestReport": "report",
     "IngestSettings": "settings",
-    "estimate": "estimate",
+    "estimate": "dry_run",
     "ingest": "front",
     "ingest_sync": "front",
 }

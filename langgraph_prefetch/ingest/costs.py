@@ -20,6 +20,10 @@ except ImportError as error:
     raise MissingExtraError("numpy", "ingest") from error
 
 
+_OWN_SECONDS = 0.0005
+"""What a request costs us at least, however fast the embedder answers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Timing:
     """One request, or one batch of a stage: how many items it had and how many seconds it took."""
@@ -162,9 +166,10 @@ def choose(cost: StageCost, *, pace: float, max_batch: int, max_workers: int) ->
     """
     if max_batch < 1 or max_workers < 1:
         raise ConfigurationError(f"limits must be at least 1, not {max_batch} and {max_workers}")
-    least = cost.alpha / max_batch + cost.beta
-    sizes = (2**power for power in range(int(math.log2(max_batch)) + 1))
-    batch = next((size for size in sizes if cost.alpha / size + cost.beta <= 1.1 * least), max_batch)
-    each = cost.alpha / batch + cost.beta
+    alpha = max(cost.alpha, _OWN_SECONDS)
+    least = alpha / max_batch + cost.beta
+    sizes = (size for power in range(6, 31) if (size := 2**power) < max_batch)
+    batch = next((size for size in sizes if alpha / size + cost.beta <= 1.1 * least), max_batch)
+    each = alpha / batch + cost.beta
     workers = math.ceil(each / pace) if pace > 0 else max_workers
     return Load(batch=batch, workers=min(max(workers, 1), max_workers))

@@ -45,7 +45,7 @@ class Requests:
         self.succeeded = self.failed = self.embedded = 0
         self.seconds = 0.0
         self._in_a_row = 0
-        self._why: BaseException | None = None
+        self._why: Exception | None = None
 
     async def vectors(self, rows: pa.RecordBatch) -> tuple[NDArray[np.float32], dict[int, str]]:
         """The vectors of some rows, and why some of the rows have none that could be stored.
@@ -86,6 +86,7 @@ class Requests:
     async def _request(self, rows: pa.RecordBatch, start: int, count: int) -> NDArray[np.float32] | str:
         """One request's vectors, or why there are none."""
         async with self.room:
+            self._check_going()  # another may have stopped the run while this one waited
             return await self._tried(rows, start, count)
 
     async def _tried(self, rows: pa.RecordBatch, start: int, count: int) -> NDArray[np.float32] | str:
@@ -124,10 +125,13 @@ class Requests:
         self.failed += 1
         self._in_a_row += 1
         self._why = error
-        reason = self._told(error)
-        if self._in_a_row >= self._settings.failures_in_a_row:
-            raise IngestError("embed", f"{self._in_a_row} requests in a row failed, the last with: {reason}") from error
-        return f"embedding failed: {reason}"
+        self._check_going()
+        return f"embedding failed: {self._told(error)}"
+
+    def _check_going(self) -> None:
+        if self._why is not None and self._in_a_row >= self._settings.failures_in_a_row:
+            told = f"{self._in_a_row} requests in a row failed, the last with: {self._told(self._why)}"
+            raise IngestError("embed", told) from self._why
 
     def _told(self, error: Exception) -> str:
         if isinstance(error, TimeoutError):
@@ -142,7 +146,7 @@ class Requests:
             IngestError: all of them failed.
         """
         if self.failed and not self.succeeded:
-            assert isinstance(self._why, Exception)
+            assert self._why is not None
             raise IngestError(
                 "embed", f"no request succeeded, the last failed with: {self._told(self._why)}"
             ) from self._why

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
-from langgraph_prefetch.errors import MissingExtraError
-from langgraph_prefetch.passages import Metric, SourceDone, Written
+from langgraph_prefetch.errors import MissingExtraError, RefusedPassagesError
+from langgraph_prefetch.passages import Metric, RefusedRow, SourceDone, Written
 
 try:
     import pyarrow as pa
@@ -60,8 +60,26 @@ class MemoryPassages:
         """Itself, as a ledger."""
         return self
 
+    def sift(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, tuple[RefusedRow, ...]]:
+        """Rows whose text or metadata holds a NUL are refused, as PostgreSQL does."""
+        refused = tuple(
+            RefusedRow(row=number, id=row["id"], reason="holds a NUL")
+            for number, row in enumerate(batch.select(["id", "text", "metadata"]).to_pylist())
+            if "\0" in row["text"] or "\\u0000" in row["metadata"]
+        )
+        if not refused:
+            return batch, ()
+        bad = {each.row for each in refused}
+        return batch.take(pa.array([row for row in range(batch.num_rows) if row not in bad], pa.int64())), refused
+
     def write(self, batch: pa.RecordBatch) -> Written:
-        """Insert or update rows; the fingerprints of their sources are forgotten until they are finished."""
+        """Insert or update rows; the fingerprints of their sources are forgotten until they are finished.
+
+        Raises:
+            RefusedPassagesError: some cannot be stored; none was written.
+        """
+        if refused := self.sift(batch)[1]:
+            raise RefusedPassagesError({each.row: each.reason for each in refused})
         if self._before_write is not None:
             self._before_write(batch)
         written = Written()

@@ -16,6 +16,7 @@ from langgraph_prefetch.ingest.merge import merged
 from langgraph_prefetch.ingest.pace import Pace
 from langgraph_prefetch.ingest.pipeline import AnyLoader
 from langgraph_prefetch.ingest.report import SkipList
+from langgraph_prefetch.ingest.rows import parts_of, strings
 from langgraph_prefetch.ingest.settings import Cleanup, IngestSettings, check_cleanup
 from langgraph_prefetch.ingest.sources import as_source
 from langgraph_prefetch.ingest.sources.shapes import Skipped
@@ -141,8 +142,8 @@ def _counted(
                 skipped.add(each)
         rows, _ = merged(rows, group.units)
         passages += rows.num_rows
-        chars += rows.column("text").nbytes - 4 * (rows.num_rows + 1) if rows.num_rows else 0
-        requests += math.ceil(rows.num_rows / load.batch)
+        chars += sum(map(len, strings(rows, "text")))
+        requests += sum(math.ceil(part.num_rows / load.batch) for part in parts_of(rows, settings.batch_rows))
     tokens = round(chars / CHARS_PER_TOKEN)
     return Estimate(
         documents=loader.loaded.documents,

@@ -1,0 +1,147 @@
+"""The cost model finds the parameters behind timings, and what it chooses keeps up."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langgraph_prefetch.errors import ConfigurationError
+from langgraph_prefetch.ingest import IngestSettings
+from langgraph_prefetch.ingest.costs import CostModel, Load, StageCost, Timing, choose, fit, model_of
+from langgraph_prefetch.ingest.pace import PROBES, Pace
+
+_seconds = st.floats(0, 0.1, allow_subnormal=False)
+
+
+@given(alpha=_seconds, beta=_seconds, sizes=st.lists(st.integers(1, 2_048), min_size=2, max_size=9, unique=True))
+def test_a_fit_finds_what_made_the_timings(alpha: float, beta: float, sizes: list[int]) -> None:
+    """A cost per request and one per item, neither below 0."""
+    found = fit([Timing(size, alpha + beta * size) for size in sizes])
+    for size in sizes:
+        assert found.request_seconds(size) == pytest.approx(alpha + beta * size, rel=1e-4, abs=1e-6)
+    assert min(found.alpha, found.beta) >= 0
+    assert found.error < 1e-3
+
+
+@given(timings=st.lists(st.builds(Timing, items=st.integers(1, 99), seconds=_seconds), max_size=9))
+def test_no_timings_lead_to_a_negative_cost(timings: list[Timing]) -> None:
+    """Larger requests may happen to be faster."""
+    found = fit(timings)
+    assert min(found.alpha, found.beta) >= 0
+    assert found.samples == len(timings)
+
+
+def test_the_formula() -> None:
+    """T ≈ Nα/(bP) + Nβ/P + Ω, the slowest stage's, since the stages overlap."""
+    stages = {
+        "embed": StageCost(alpha=0.1, beta=0.001, error=0, samples=3),
+        "upsert": StageCost(alpha=0.0, beta=0.0001, error=0, samples=3),
+    }
+    loads = {"embed": Load(batch=50, workers=4), "upsert": Load(batch=100, workers=1)}
+    model = CostModel(stages=stages, loads=loads, omega=0.5, items=1_000)
+    assert model.predict(1_000) == pytest.approx(1_000 * 0.1 / (50 * 4) + 1_000 * 0.001 / 4 + 0.5)
+    assert model.slowest(1_000) == "embed"
+    faster = {"embed": Load(batch=1_000, workers=16)}
+    assert model.slowest(1_000, faster) == "upsert"
+    assert model.error(1_000, 1.0) == pytest.approx(0.25)
+    assert str(model).splitlines()[0] == (
+        "embed  α 100.00 ms a request, β 1000.0 µs an item (off by 0% over 3), b 50, P 4"
+    )
+
+
+def _simulated(items: int, alpha: float, beta: float, batch: int, workers: int, write: float) -> float:
+    """When the last of some requests ends that are spread over workers, each waiting for its turn at one writer."""
+    free, written = [0.0] * workers, 0.0
+    for start in range(0, items, batch):
+        count = min(batch, items - start)
+        worker = free.index(min(free))
+        free[worker] += alpha + beta * count
+        written = max(written, free[worker]) + write * count
+    return written
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta", "write"), [(0.06, 0.0, 30e-6), (0.06, 1e-4, 30e-6), (0.001, 0.0, 30e-6), (0.2, 2e-4, 5e-6)]
+)
+def test_it_predicts_other_runs_within_a_fifth(alpha: float, beta: float, write: float) -> None:
+    """Fitted to one run of a simulated pipeline, for corpora of other sizes, other requests and other workers."""
+    loads = {"embed": Load(batch=256, workers=4), "upsert": Load(batch=256, workers=1)}
+    seconds = _simulated(18_000, alpha, beta, 256, 4, write)
+    timings = {
+        "embed": [Timing(size, alpha + beta * size) for size in (32, 128, 256)],
+        "upsert": [Timing(size, write * size) for size in (128, 256)],
+    }
+    model = model_of(timings, loads, items=18_000, seconds=seconds)
+    for items, batch, workers in itertools.product((36_000, 100_000), (128, 512), (2, 8)):
+        other = {"embed": Load(batch=batch, workers=workers), "upsert": Load(batch=batch, workers=1)}
+        assert model.error(items, _simulated(items, alpha, beta, batch, workers, write), other) < 0.2
+
+
+@given(alpha=_seconds, beta=_seconds, pace=st.floats(0, 0.01), most=st.integers(1, 4_096), workers=st.integers(1, 64))
+def test_what_is_chosen_is_within_limits_and_costs_little_more_than_the_best(
+    alpha: float, beta: float, pace: float, most: int, workers: int
+) -> None:
+    """Per item at most a tenth more than the largest requests, and no more workers than are needed."""
+    cost = StageCost(alpha=alpha, beta=beta, error=0, samples=3)
+    load = choose(cost, pace=pace, max_batch=most, max_workers=workers)
+    assert 1 <= load.batch <= most
+    assert 1 <= load.workers <= workers
+    own = max(alpha, 0.0005)
+    assert own / load.batch + beta <= 1.1 * (own / most + beta) * (1 + 1e-9)
+    if load.workers < workers:
+        assert (own / load.batch + beta) / load.workers <= pace
+
+
+def test_limits_below_one_are_refused() -> None:
+    """Nothing could run."""
+    with pytest.raises(ConfigurationError):
+        choose(fit([]), pace=0, max_batch=0, max_workers=1)
+
+
+def _told(pace: Pace, alpha: float, beta: float, cpu: float = 0.0) -> None:
+    for _, items in pace.spans(4_096):
+        pace.tell(items, alpha + beta * items, cpu * (alpha + beta * items))
+
+
+def test_probes_come_first_and_then_the_choice() -> None:
+    """A slow endpoint is sent large requests, as many at once as keep up with the writer."""
+    pace = Pace(IngestSettings(), blocking=False)
+    pace.pace = 30e-6
+    assert [items for _, items in pace.spans(700)] == [*PROBES, 28]
+    for items in PROBES:
+        pace.tell(items, 0.06)
+    assert pace.load == Load(batch=2_048, workers=1)
+    pace.pace = 5e-6
+    for items in PROBES:
+        pace.tell(items, 0.06)
+    assert pace.load.workers == 6
+
+
+def test_what_computes_here_is_not_run_more_often_than_there_are_cores() -> None:
+    """It would only wait for itself; what waits for a server may."""
+    for share, workers in ((0.9, 2), (0.01, 16)):
+        pace = Pace(IngestSettings(), blocking=True, cores=2)
+        assert pace.load.workers == 1
+        _told(pace, 0.0, 0.001, share)
+        assert pace.load.workers == workers
+
+
+def test_what_is_set_is_kept() -> None:
+    """Whatever the timings."""
+    pace = Pace(IngestSettings(request_items=7, in_flight=3), blocking=False)
+    assert {items for _, items in pace.spans(700)} == {7}
+    _told(pace, 1.0, 0.0)
+    assert pace.load == Load(batch=7, workers=3)
+
+
+def test_an_earlier_run_spares_the_probes() -> None:
+    """Its model chooses at once."""
+    first = Pace(IngestSettings(), blocking=False)
+    _told(first, 0.06, 1e-4)
+    costs = model_of(
+        {"embed": first.timings, "upsert": [Timing(2_048, 0.06)]}, {"embed": first.load}, items=4_096, seconds=1.0
+    )
+    second = Pace(IngestSettings(), blocking=False, costs=costs)
+    assert len({items for _, items in second.spans(8_192)}) == 1
+    assert second.load.batch >= 512
