@@ -107,7 +107,7 @@ class LedgerKeeper:
 
     def end(self, sources: Collection[str], failed: Collection[str]) -> int:
         """Delete what was left for the end."""
-        deleted = 0
+        deleted = self._ledger.finish((), prune=False) if failed else 0  # so that their other rows are on disk as well
         if self._later is not None:
             self._later.seek(0)
             for some in chunks(self._kept(self._later), _AT_ONCE):
@@ -150,10 +150,11 @@ class RecordKeeper:
 
     by_row = True
 
-    def __init__(self, records: RecordManager, store: object, cleanup: Cleanup | None, *, force: bool) -> None:
+    def __init__(self, records: RecordManager, store: PassageStore, cleanup: Cleanup | None, *, force: bool) -> None:
         if cleanup and not isinstance(store, DeletesRows):
             raise ConfigurationError("cleanup with a RecordManager needs a store with delete(ids)")
         self._records, self._store, self._cleanup, self._force = records, store, cleanup, force
+        self._ledger = store.ledger()
         self._began = records.get_time()
 
     def lookup(self, sources: Collection[str]) -> Mapping[str, bytes]:
@@ -171,6 +172,7 @@ class RecordKeeper:
     def wrote(self, ids: Sequence[str], sources: Sequence[str]) -> None:
         """Record them, or that they were seen again."""
         if ids:
+            self._ledger.finish((), prune=False)  # a record must not outlive its row
             self._records.update(ids, group_ids=sources, time_at_least=self._began)
 
     def finish(self, units: Sequence[Unit]) -> int:

@@ -174,10 +174,13 @@ class PgVectorStore(SearchableStore):
 
     @contextmanager
     def writer(self) -> Iterator[PassageWriter]:
-        """A writer of whole batches, each with a connection of its own. Needs the extra ``ingest``."""
+        """A writer of whole batches, each with a connection of its own. Needs the extra ``ingest``.
+
+        What it has written is on disk once the ledger's ``finish`` has returned.
+        """
         from langgraph_prefetch.retrieval.writing import CopyWriter
 
-        yield CopyWriter(self._database, self.collection, tenant=self._searcher.tenant)
+        yield CopyWriter(self._database, self.collection, tenant=self._searcher.tenant, durable=False)
         self._searcher.forget()
 
     def ledger(self) -> SourceLedger:
