@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextvars
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,7 +13,7 @@ import sqlalchemy as sa
 
 from langgraph_prefetch.retrieval.database.admission import Ticket
 from langgraph_prefetch.retrieval.database.cancelling import Cancelling
-from langgraph_prefetch.retrieval.database.shared import Shared
+from langgraph_prefetch.retrieval.database.shared import Shared, part
 
 T = TypeVar("T")
 
@@ -99,3 +100,19 @@ class Awaited(Generic[T]):
         with suppress(RuntimeError):  # no more threads: then the query ends by itself
             self._shared.workers.submit(lambda: self._cancelling.cancel(seconds))
         await asyncio.wait([self._future], timeout=seconds)
+
+
+async def closed_by_a_worker(shared: Shared) -> None:
+    """Part from the pool on one of its own threads."""
+    done: concurrent.futures.Future[None] = concurrent.futures.Future()
+
+    def leave() -> None:
+        try:
+            part(shared)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it belongs to the caller
+            done.set_exception(error)
+        else:
+            done.set_result(None)
+
+    shared.workers.submit(leave)
+    await asyncio.shield(asyncio.wrap_future(done))

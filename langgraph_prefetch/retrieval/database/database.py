@@ -13,7 +13,7 @@ from langgraph_prefetch.errors import DatabaseClosedError
 from langgraph_prefetch.retrieval.database import checking, shared
 from langgraph_prefetch.retrieval.database.abilities import Abilities
 from langgraph_prefetch.retrieval.database.address import parse, where
-from langgraph_prefetch.retrieval.database.awaited import Awaited
+from langgraph_prefetch.retrieval.database.awaited import Awaited, closed_by_a_worker
 from langgraph_prefetch.retrieval.database.limits import PoolLimits
 from langgraph_prefetch.speculative import is_speculative
 
@@ -126,6 +126,20 @@ class Database:
         pool, self._pool = self._pool, None
         if pool is not None:
             shared.part(pool)
+
+    async def aclose(self) -> None:
+        """As :meth:`close`, without blocking the event loop: closing connections, and stopping a server, takes time."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await closed_by_a_worker(pool)
+
+    async def __aenter__(self) -> Database:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
 
     def __enter__(self) -> Database:
         return self

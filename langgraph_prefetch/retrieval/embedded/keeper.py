@@ -114,8 +114,10 @@ def main(arguments: list[str]) -> None:
     for kind in (signal.SIGINT, signal.SIGHUP):
         signal.signal(kind, signal.SIG_IGN)
     folder, _, wanted = arguments
-    with suppress(FileNotFoundError):  # it was deleted by its user
+    try:
         keep(Path(folder), delete=wanted == "delete")
+    except FileNotFoundError:  # deleted: by its last user, after the server; or by somebody else, under it
+        stop(Path(folder) / DATA)
 
 
 def _take(held: int, seconds: float | None) -> None:

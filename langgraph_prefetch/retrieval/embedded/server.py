@@ -62,6 +62,7 @@ class EmbeddedServer:
         # A folder that is gone has been cleared away by its keeper; one whose turn does not come has it, too.
         with suppress(FileNotFoundError, TimeoutError), keeper.turn(self.folder, TURN_SECONDS):
             self._drop()
+        self._leave()
 
     def __enter__(self) -> EmbeddedServer:
         return self

@@ -5,10 +5,11 @@ import contextvars
 import threading
 from collections.abc import Iterator
 
+import psycopg
 import pytest
 import sqlalchemy as sa
 
-from langgraph_prefetch.errors import DatabaseBusyError, SpeculationRejectedError
+from langgraph_prefetch.errors import DatabaseBusyError, DatabaseClosedError, SpeculationRejectedError
 from langgraph_prefetch.retrieval.database import Database, PoolLimits
 from langgraph_prefetch.speculative import is_speculative, speculating
 
@@ -57,6 +58,18 @@ def test_many_loops_and_threads(database: Database) -> None:
         thread.join(30)
     assert results == [2, 2]
     assert database.in_use == 0
+
+
+async def test_closing(database_url: str) -> None:
+    """The loop is not blocked by it; no connection is left, and no thread; and twice is nothing."""
+    async with Database.open(database_url) as database:
+        driver = await database.arun(lambda connection: connection.connection.driver_connection)
+        assert isinstance(driver, psycopg.Connection)
+        await database.aclose()
+        assert driver.closed
+        await database.aclose()
+    with pytest.raises(DatabaseClosedError):
+        await database.arun(one)
 
 
 async def test_context_and_thread(database: Database) -> None:

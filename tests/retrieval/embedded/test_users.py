@@ -190,6 +190,15 @@ def test_a_temporary_server_leaves_nothing() -> None:
     until(lambda: not folder.exists(), "its folder is left")
 
 
+def test_a_folder_that_is_deleted_under_its_server() -> None:
+    """The keeper finds the server all the same."""
+    process = Process("temporary", "durable=False", dict(os.environ))
+    pid, folder = process.server()
+    shutil.rmtree(folder)
+    process.kill()
+    until(lambda: not is_alive(pid), "the server runs on")
+
+
 def test_the_socket_is_closed_to_others() -> None:
     """Whoever can reach it is let in: so nobody else must."""
     with temporary(durable=False) as mine:
