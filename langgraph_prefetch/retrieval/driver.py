@@ -15,14 +15,23 @@ from langgraph_prefetch.retrieval.schema.vectors import takes_binary
 
 T = TypeVar("T")
 Cursor = psycopg.Cursor[Any]
+COPY_HEADER, COPY_TRAILER = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
+"""What a binary COPY stream begins and ends with."""
 _ATTEMPTS = 3
-_AGAIN = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
+VICTIM = (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure)
 
 
-def in_transaction(database: Database, work: Callable[[Cursor], T]) -> T:
-    """Do work with a cursor of the driver's, in a transaction of its own; anew where the server chose it as a victim.
+def in_transaction(
+    database: Database, work: Callable[[Cursor], T], *, again: tuple[type[psycopg.Error], ...] = VICTIM
+) -> T:
+    """Do work with a cursor of the driver's, in a transaction of its own.
 
     The cursor takes ``Binary`` parameters and gives binary results.
+
+    Args:
+        database: where.
+        work: what; may be done several times, of which the last counts.
+        again: after which errors: where the server chose it as the victim of a deadlock, if not said otherwise.
 
     Raises:
         sqlalchemy.exc.DBAPIError: the driver raised; the error is as it would be from SQLAlchemy's own methods.
@@ -37,7 +46,7 @@ def in_transaction(database: Database, work: Callable[[Cursor], T]) -> T:
         try:
             return database.run(attempt)
         except DBAPIError as error:
-            if not isinstance(error.orig, _AGAIN):
+            if not isinstance(error.orig, again):
                 raise
     return database.run(attempt)
 

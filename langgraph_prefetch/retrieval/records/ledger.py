@@ -7,15 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from psycopg.errors import UniqueViolation
 
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.passages import SourceDone
 from langgraph_prefetch.retrieval.database import Database
-from langgraph_prefetch.retrieval.driver import Cursor, execute, fetch_one, in_transaction
+from langgraph_prefetch.retrieval.driver import VICTIM, Cursor, copy_in, execute, fetch_one, in_transaction
 from langgraph_prefetch.retrieval.records import ledger_sql
-from langgraph_prefetch.retrieval.records.arrays import byte_strings, integers, texts
+from langgraph_prefetch.retrieval.records.binary import copy_rows, integers, texts
 from langgraph_prefetch.retrieval.schema.collections import Collection
 from langgraph_prefetch.retrieval.schema.tables import qualified, quoted
+
+_FIELDS = ("collection", "tenant", "source", "fingerprint")
 
 
 class PgSourceLedger:
@@ -34,6 +37,7 @@ class PgSourceLedger:
 
     def __init__(self, database: Database, collection: Collection, *, tenant: str = "") -> None:
         self._database, self._collection, self._tenant = database, collection, tenant
+        self._table = f"{quoted(collection.schema)}.prefetch_sources"
         self._sql = ledger_sql.statements(qualified(collection), quoted(collection.schema))
 
     def fingerprints(self, sources: Several[str] | None = None) -> Mapping[str, bytes]:
@@ -74,15 +78,17 @@ class PgSourceLedger:
             raise ConfigurationError("a document can be finished once; one is there twice")
 
         names, whose = texts(sources), (self._collection.id, self._tenant)
+        rows = memoryview(copy_rows(whose, [(each.source, each.fingerprint) for each in done]))
 
         def work(cursor: Cursor) -> int:
-            execute(cursor, self._sql.lock, (*whose, names))
+            execute(cursor, self._sql.forget, (*whose, names))
             deleted = self._prune(cursor, done) if prune and done else 0
             execute(cursor, self._sql.touch, (self._collection.id,))
-            execute(cursor, self._sql.remember, (*whose, names, byte_strings([each.fingerprint for each in done])))
+            copy_in(cursor, self._table, _FIELDS, [rows])
             return deleted
 
-        return in_transaction(self._database, work)
+        # Another ingestion may have finished one of them since it was looked for.
+        return in_transaction(self._database, work, again=(*VICTIM, UniqueViolation))
 
     def keep_only(self, sources: Several[str]) -> int:
         """Delete the rows and fingerprints of all other documents; returns how many rows went.

@@ -14,11 +14,9 @@ class Statements:
     Attributes:
         all_fingerprints: as three values, sources by NUL, which no text has: (collection, tenant).
         some_fingerprints: likewise: (collection, tenant, sources).
-        lock: (collection, tenant, sources).
         other_counts: the numbers, from 1, of the sources that have another count of rows: (sources, counts, tenant).
         delete_rows: the sources' rows with other ids: (tenant, sources, ids).
         touch: write something to the log, so that there is something to wait for: (collection).
-        remember: (collection, tenant, sources, fingerprints).
         others: sources that are known but not among these: (tenant, collection, tenant, sources).
         forget: (collection, tenant, sources).
         delete_sources: all rows of the sources: (tenant, sources).
@@ -26,11 +24,9 @@ class Statements:
 
     all_fingerprints: str
     some_fingerprints: str
-    lock: str
     other_counts: str
     delete_rows: str
     touch: str
-    remember: str
     others: str
     forget: str
     delete_sources: str
@@ -44,10 +40,6 @@ from {schema}.prefetch_sources where collection = %s and tenant = %s"""
 _TEMPLATES = Statements(
     all_fingerprints=_FINGERPRINTS,
     some_fingerprints=f"{_FINGERPRINTS} and source = any(%s::text[])",
-    lock="""
-select from {schema}.prefetch_sources
-where collection = %s and tenant = %s and source = any(%s::text[]) order by source for update
-""",
     other_counts="""
 select array_agg(asked.number::int4) from unnest(%s::text[], %s::int4[]) with ordinality as asked (source, rows, number)
 cross join lateral (select count(*) as rows from {table} where tenant = %s and source = asked.source) as found
@@ -62,11 +54,6 @@ delete from {table} as there using (
 ) as locked where there.tenant = locked.tenant and there.id = locked.id
 """,
     touch="update {schema}.prefetch_collections set name = name where id = %s",
-    remember="""
-insert into {schema}.prefetch_sources (collection, tenant, source, fingerprint)
-select %s::bigint, %s::text, * from unnest(%s::text[], %s::bytea[])
-on conflict (collection, tenant, source) do update set fingerprint = excluded.fingerprint
-""",
     others="""
 select array_agg(known.source) from (
   select source from {table} where tenant = %s

@@ -14,7 +14,7 @@ from langgraph_prefetch.errors import ConfigurationError, ServerTimeError
 from langgraph_prefetch.retrieval.database import Database
 from langgraph_prefetch.retrieval.driver import Cursor, driver_cursor, execute, fetch_one
 from langgraph_prefetch.retrieval.records import manager_sql
-from langgraph_prefetch.retrieval.records.arrays import texts
+from langgraph_prefetch.retrieval.records.binary import texts
 from langgraph_prefetch.retrieval.schema import migrate
 from langgraph_prefetch.retrieval.schema.tables import quoted
 

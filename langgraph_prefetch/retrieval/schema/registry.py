@@ -82,6 +82,8 @@ def make(connection: sa.Connection, spec: CollectionSpec, schema: str) -> Collec
 def drop(connection: sa.Connection, collection: Collection) -> None:
     """Remove a collection with all its passages, of all tenants."""
     passages(collection).drop(connection, checkfirst=True)
+    sources = sa.table("prefetch_sources", sa.column("collection"), schema=collection.schema)
+    connection.execute(sources.delete().where(sources.c.collection == collection.id))
     table = registry(collection.schema)
     connection.execute(table.delete().where(table.c.id == collection.id))
 

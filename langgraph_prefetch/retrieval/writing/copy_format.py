@@ -24,13 +24,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from langgraph_prefetch.retrieval.driver import COPY_HEADER, COPY_TRAILER
 from langgraph_prefetch.retrieval.writing.columns import HASH_BYTES, TEXTS, Columns, kernels
 
 if TYPE_CHECKING:
     from langgraph_prefetch.retrieval.writing.columns import Column
 
-HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
-TRAILER = b"\xff\xff"
 FIELDS = ("tenant", *TEXTS, "content_hash", "embedding")
 """The fields of a row, in order."""
 BLOCK_BYTES = 1 << 20
@@ -50,10 +49,10 @@ def copy_stream(
         order: the rows to send, in this order; as they are if None.
         block: a piece ends with the first row that makes it longer.
     """
-    yield memoryview(HEADER)
+    yield memoryview(COPY_HEADER)
     for rows in _blocks(columns, order, block):
         yield memoryview(encoded_rows(columns, rows, tenant=tenant.encode(), storage=storage))
-    yield memoryview(TRAILER)
+    yield memoryview(COPY_TRAILER)
 
 
 def encoded_rows(columns: Columns, rows: slice | NDArray[np.int64], *, tenant: bytes, storage: str) -> pa.Buffer:

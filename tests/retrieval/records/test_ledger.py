@@ -1,8 +1,11 @@
 """What was ingested completely is remembered, and nothing else is."""
 
+import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.passages import SourceDone
 from langgraph_prefetch.ports import SourceLedger
+from langgraph_prefetch.retrieval import driver
 from langgraph_prefetch.retrieval.records import PgSourceLedger
 from langgraph_prefetch.retrieval.schema import drop
 from langgraph_prefetch.retrieval.writing import CopyWriter
@@ -129,6 +133,42 @@ def test_only_what_is_kept_is_left(passages: Table) -> None:
     assert len(passages.rows("other")) == 50
     assert book.keep_only(()) == 20
     assert (passages.rows(), book.fingerprints()) == ({}, {})
+
+
+def test_two_that_finish_the_same_documents_at_once(passages: Table) -> None:
+    """One after the other, whichever the order of their lists: the fingerprints of one of them, of every document."""
+    sources = [f"{number:04}" for number in range(300)]
+
+    def finish(mark: bytes) -> int:
+        barrier.wait()
+        given = sources if mark == b"1" else sources[::-1]
+        return ledger(passages).finish([SourceDone(source=s, fingerprint=mark, ids=()) for s in given], prune=True)
+
+    for _ in range(4):
+        ledger(passages).keep_only(())
+        barrier = threading.Barrier(2)
+        with ThreadPoolExecutor(2) as threads:
+            assert list(threads.map(finish, (b"1", b"2"))) == [0, 0]
+        known = ledger(passages).fingerprints()
+        assert known.keys() == set(sources)
+        assert len(set(known.values())) == 1
+
+
+def test_another_that_finishes_in_between(passages: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A document that another ingestion finished since it was looked for is finished all the same."""
+    one = SourceDone(source="a", fingerprint=b"1", ids=())
+    touched = driver.copy_in
+
+    def overtaken(*arguments: Any) -> None:
+        monkeypatch.undo()
+        ledger(passages).finish([replace(one, fingerprint=b"2")], prune=False)
+        touched(*arguments)
+
+    book = ledger(passages)
+    monkeypatch.setattr("langgraph_prefetch.retrieval.records.ledger.copy_in", overtaken)
+    monkeypatch.setattr(book, "_sql", replace(book._sql, touch="select 1 where %s is null"))  # else the other waits
+    book.finish([one], prune=False)
+    assert book.fingerprints() == {"a": b"1"}
 
 
 CHANGES = [

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from langgraph_prefetch.retrieval.driver import COPY_HEADER, COPY_TRAILER
 from langgraph_prefetch.retrieval.writing.columns import columns, matrix
 from langgraph_prefetch.retrieval.writing.copy_format import (
     FIELDS,
-    HEADER,
-    TRAILER,
     copy_stream,
     encoded_rows,
     text_array,
@@ -35,8 +34,8 @@ rows = st.lists(
 
 def parsed(stream: bytes) -> Iterator[list[bytes]]:
     """The fields of each row, by the letter of PostgreSQL's documentation of the format."""
-    assert stream.startswith(HEADER)
-    at = len(HEADER)
+    assert stream.startswith(COPY_HEADER)
+    at = len(COPY_HEADER)
     while (count := struct.unpack_from(">h", stream, at)[0]) != -1:
         at += 2
         fields = []
@@ -46,7 +45,7 @@ def parsed(stream: bytes) -> Iterator[list[bytes]]:
             fields.append(stream[at : at + length])
             at += length
         yield fields
-    assert stream[at:] == TRAILER
+    assert stream[at:] == COPY_TRAILER
 
 
 def expected(passages: Sequence[Passage], tenant: str, storage: str) -> list[list[bytes]]:
@@ -95,7 +94,7 @@ def test_it_says_what_the_batch_says(
 def test_no_rows_are_an_empty_stream() -> None:
     """Nothing but header and trailer."""
     stream = copy_stream(columns(batch([])), tenant="", storage="vector")
-    assert b"".join(stream) == HEADER + TRAILER
+    assert b"".join(stream) == COPY_HEADER + COPY_TRAILER
 
 
 @given(st.lists(texts, max_size=10), st.booleans(), st.data())

@@ -27,13 +27,13 @@ def upgrade() -> None:
     name = op.get_context().opts["schema"]
     schema = op.get_bind().dialect.identifier_preparer.quote_schema(name)
     key = sa.Text(collation="C")
+    # No foreign key, whose check of each row would take longer than the row; a collection's number is never used again.
     op.create_table(
         "prefetch_sources",
         sa.Column("collection", sa.BigInteger, primary_key=True),
         sa.Column("tenant", key, primary_key=True),
         sa.Column("source", key, primary_key=True),
         sa.Column("fingerprint", sa.LargeBinary, nullable=False),
-        sa.ForeignKeyConstraint(["collection"], [f"{name}.prefetch_collections.id"], ondelete="CASCADE"),
         schema=name,
     )
     op.execute(sa.text(FORGET_SOURCES.format(schema=schema).replace(":", r"\:")))

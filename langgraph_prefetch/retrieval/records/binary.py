@@ -1,4 +1,4 @@
-"""Python lists as PostgreSQL arrays in binary form (``array_recv``), without a call of the driver for each element."""
+"""Python lists in PostgreSQL's binary forms, without a call of the driver for each element."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import struct
 from collections.abc import Collection, Sequence
 
 from langgraph_prefetch.errors import ConfigurationError
+from langgraph_prefetch.retrieval.driver import COPY_HEADER, COPY_TRAILER
 from langgraph_prefetch.retrieval.schema.vectors import Binary
 
-_TEXT, _BYTEA, _INT4 = 25, 17, 23
-_LENGTH = struct.Struct(">i").pack
+_TEXT, _INT4 = 25, 23
+_LENGTH, _COUNT = struct.Struct(">i").pack, struct.Struct(">h").pack
 
 
 def texts(values: Collection[str | None]) -> Binary:
-    """An array of the type ``text[]``.
+    """An array of the type ``text[]`` (``array_recv``).
 
     Raises:
         ConfigurationError: a text that PostgreSQL cannot store.
@@ -28,14 +29,25 @@ def texts(values: Collection[str | None]) -> Binary:
     return made
 
 
-def byte_strings(values: Collection[bytes]) -> Binary:
-    """An array of the type ``bytea[]``."""
-    return _array(values, _BYTEA)
-
-
 def integers(values: Sequence[int]) -> Binary:
     """An array of the type ``int4[]``."""
     return _array([_LENGTH(value) for value in values], _INT4)
+
+
+def copy_rows(same: tuple[int, str], rows: Sequence[tuple[str, bytes]]) -> bytes:
+    """A binary COPY stream of rows of a ``bigint``, a ``text``, another ``text`` and a ``bytea``.
+
+    Args:
+        same: the first two fields, the same in all rows.
+        rows: the other two of each; texts that :func:`texts` would take.
+    """
+    number, text = same[0].to_bytes(8, "big", signed=True), same[1].encode()
+    opening = b"".join((_COUNT(4), _LENGTH(8), number, _LENGTH(len(text)), text))
+    pieces = [COPY_HEADER]
+    for source, data in rows:
+        encoded = source.encode()
+        pieces += (opening, _LENGTH(len(encoded)), encoded, _LENGTH(len(data)), data)
+    return b"".join((*pieces, COPY_TRAILER))
 
 
 def _array(elements: Collection[bytes | None], oid: int) -> Binary:
