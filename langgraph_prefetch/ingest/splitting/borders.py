@@ -68,7 +68,7 @@ def first_word(text: str, earliest: int, before: int, known: int) -> int:
     if (found := _NEXT_WORD.search(text, max(earliest - 1, 0), before)) is not None:
         return int(found.end())
     if text[earliest:before].isascii():
-        return earliest
+        return earliest + (text[earliest - 1 : earliest + 1] == "\r\n")
     if earliest <= known:
         return known
     places = _places(text, known, earliest - _NEARBY, min(before, earliest + _NEARBY))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 OF_THE_WORD = 2
 
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")  # camel case taken apart; other scripts as they are
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")  # camel case taken apart
 _STOP_WORDS = frozenset(
     "a an and are as at be by for from how if in into is it its not of on or that the this to was were what when where "
     "which who with".split()
