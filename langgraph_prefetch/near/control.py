@@ -19,7 +19,7 @@ from typing import Literal
 from langgraph_prefetch.near.alarm import Alarm
 from langgraph_prefetch.near.binomial import Interval, interval, least_trials
 from langgraph_prefetch.near.settings import NearSettings
-from langgraph_prefetch.near.threshold import Checked, first_threshold, tested
+from langgraph_prefetch.near.threshold import Checked, first_threshold, passing
 
 MAX_POOL = 8_192
 WARM_UP = 32
@@ -80,7 +80,6 @@ class Control:
         self._right_before: dict[Hashable, None] = {}
         self._threshold: float | None = None
         self._looks = self._alarms = self._served = self._proved = self._audited = self._wrong = 0
-        self._first: int | None = None
         self._recent = [0, 0]
 
     def serves(self, reach: float, *, proved: bool) -> Tier | None:
@@ -180,9 +179,8 @@ class Control:
         if len(self._pool) == MAX_POOL:
             self._looks = _LOOKS  # the pool grows no more: this was the last test until an alarm
         confidence = self._confidence(look)
-        if self._first is None:
-            self._first = first_threshold(tuple(self._warm), len(self._pool), self._settings.epsilon, confidence)
-        passed = tested(tuple(self._pool), self._first, self._settings.epsilon, confidence)
+        first = first_threshold(tuple(self._warm), len(self._pool), self._settings.epsilon, confidence)
+        passed = passing(tuple(self._pool), first, self._settings.epsilon, confidence)
         self._set(passed[-1].threshold if passed else None)
 
     def _set(self, threshold: float | None) -> None:
@@ -201,7 +199,7 @@ class Control:
         self._pool.clear()
         self._pool.extend(fresh)
         self._right_before.clear()
-        self._looks, self._first = 0, None
+        self._looks = 0
         self._alarm.reset()
         self._recent = [0, 0]
         self._threshold = None

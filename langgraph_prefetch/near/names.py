@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _LINK = r"(?:of|the|and|de|del|la|le|in|for|on|at|to|von|van|der|al|&)"
-_WORD = r"[^\W\d_a-z][\w’'&.-]*"
+_WORD = r"(?:[A-Z]\.(?=[ ][A-Z])|[^\W\d_a-z](?:[\w’'&-]|\.(?=\w))*)"
 _NUMBERED = rf"(?:{_WORD}|\d[\w.-]*|\([^()\n]{{1,40}}\))"
 _NAME = re.compile(rf"(?<![\w'’-]){_WORD}(?:[ ](?:{_LINK}[ ]){{0,3}}{_NUMBERED})*")
 _QUOTED = re.compile(r"\"([^\"\n]{3,80})\"|“([^”\n]{3,80})”|「([^」\n]{2,80})」|《([^》\n]{1,80})》")
@@ -21,12 +21,11 @@ _MAX_CHARS = 80
 def names(text: str) -> tuple[str, ...]:
     """Quoted titles and capitalised spans of ``text``, each once, in the order in which they were last said."""
     found: dict[str, None] = {}
-    spans = sorted(
-        [(each.start(), _bare(each.group())) for each in _NAME.finditer(text)]
-        + [(each.start(), next(filter(None, each.groups()))) for each in _QUOTED.finditer(text)]
-    )
-    for _, name in spans:
-        if 1 < len(name) <= _MAX_CHARS and not name[0].islower():
+    spans = [(each.start(), _bare(each.group())) for each in _NAME.finditer(text)]
+    spans = [(start, name) for start, name in spans if name[:1].isupper()]
+    spans += [(each.start(), next(filter(None, each.groups()))) for each in _QUOTED.finditer(text)]
+    for _, name in sorted(spans):
+        if 1 < len(name) <= _MAX_CHARS:
             found.pop(name, None)
             found[name] = None
     return tuple(found)
@@ -35,6 +34,6 @@ def names(text: str) -> tuple[str, ...]:
 def _bare(span: str) -> str:
     """Without the sentence's first words ("In The Guest" starts a sentence) and its full stop."""
     words = span.rstrip(".'’&-").split(" ")
-    while words and words[0] in _OPENERS and (len(words) == 1 or words[0] != "The"):
+    while words and ((words[0] in _OPENERS and (len(words) == 1 or words[0] != "The")) or words[0][:1].islower()):
         words.pop(0)
     return " ".join(words)

@@ -47,7 +47,7 @@ def rank(union: Union, query: Vector, k: int, norm_bound: float | None = None) -
     length = float(lengths_of(query[None, :])[0])
     if not np.isfinite(length) or (length == 0 and union.metric != "l2"):
         return None
-    rows, similarities = nearest(union.metric, union.vectors, union.lengths, union.ids, query, k + 1)
+    rows, similarities = _nearest(union, query, k + 1)
     if not rows:
         return Ranked(rows=(), similarities=(), reach=float("inf"), proved=True)
     scale = _scale(union, length, norm_bound)
@@ -57,8 +57,8 @@ def rank(union: Union, query: Vector, k: int, norm_bound: float | None = None) -
     sure = (
         all(each.exact for each in union.lists)
         and (union.metric != "inner_product" or _bounded(union, norm_bound))
-        and (found > 1 and (len(rows) >= k or whole))
-        and _no_near_ties(union, rows, similarities, 4 * margin * _rounding_scale(union, similarities, scale))
+        and found > 1
+        and _settled(union, query, rows, similarities, k, 4 * margin * _rounding_scale(union, similarities, scale))
     )
     return Ranked(rows=rows[:k], similarities=similarities[:k], reach=found, proved=sure)
 
@@ -95,10 +95,22 @@ def _rounding_scale(union: Union, similarities: tuple[float, ...], scale: float)
     return max(abs(similarities[-1]), abs(similarities[0])) if union.metric == "l2" else scale
 
 
-def _no_near_ties(union: Union, rows: tuple[int, ...], similarities: tuple[float, ...], margin: float) -> bool:
-    """Whether no two neighbours are so close that a store's rounding might swap them; equal vectors are no tie."""
-    pairs = zip(rows, rows[1:], similarities, similarities[1:], strict=False)
+def _settled(
+    union: Union, query: Vector, rows: tuple[int, ...], similarities: tuple[float, ...], k: int, margin: float
+) -> bool:
+    """Whether no two of the top, or of what follows, are so close that a store's rounding might swap them.
+
+    Equal vectors are no tie: they are equally near in any arithmetic, and ordered by id.
+    """
+    while len(rows) < len(union.ids) and similarities[:k][-1] - similarities[-1] <= margin:
+        rows, similarities = _nearest(union, query, 2 * len(rows))
+    compared = sum(similarities[:k][-1] - each <= margin for each in similarities) + 1
+    pairs = zip(rows, rows[1:compared], similarities, similarities[1:compared], strict=False)
     return all(
         near - next_near > margin or np.array_equal(union.vectors[row], union.vectors[following])
         for row, following, near, next_near in pairs
     )
+
+
+def _nearest(union: Union, query: Vector, count: int) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    return nearest(union.metric, union.vectors, union.lengths, union.ids, query, count)

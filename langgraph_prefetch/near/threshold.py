@@ -61,7 +61,7 @@ def first_threshold(scores: Sequence[float], calls: int, epsilon: float, confide
     return len(GRID) - 1
 
 
-def tested(calls: Sequence[Checked], first: int, epsilon: float, confidence: float) -> tuple[Passed, ...]:
+def passing(calls: Sequence[Checked], first: int, epsilon: float, confidence: float) -> tuple[Passed, ...]:
     """The thresholds that pass, strictest first, beginning at ``GRID[first]``; none where too little is known.
 
     A call is under a threshold if its reach is above it.

@@ -10,7 +10,7 @@ from langgraph_prefetch.evaluation.near.observed import Observed
 from langgraph_prefetch.near.binomial import upper_bound
 from langgraph_prefetch.near.control import WARM_UP
 from langgraph_prefetch.near.settings import NearSettings
-from langgraph_prefetch.near.threshold import Checked, first_threshold, tested
+from langgraph_prefetch.near.threshold import Checked, first_threshold, passing
 
 Accepts = Callable[[Observed], bool]
 
@@ -72,7 +72,7 @@ def calibrated(known: Sequence[Observed], settings: NearSettings, seed: object) 
                 right_before.add(call.query)
     warm, pool = [call.reach for call in news[:WARM_UP]], news[WARM_UP:]
     first = first_threshold(warm, len(pool), settings.epsilon, settings.confidence)
-    passed = tested(pool, first, settings.epsilon, settings.confidence)
+    passed = passing(pool, first, settings.epsilon, settings.confidence)
     return passed[-1].threshold if passed else None
 
 
