@@ -1,0 +1,39 @@
+"""The same plan on a Dask cluster gives the same rows."""
+
+from collections.abc import Iterator
+
+import pytest
+from distributed import Client, LocalCluster
+
+from langgraph_prefetch.errors import ConfigurationError
+from langgraph_prefetch.ingest import IngestSettings, ingest
+from tests.ingest.pipeline.corpus import aembed, by_line, documents, embed, rows_of, store
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    inside = {"processes": False, "protocol": "tcp", "host": "127.0.0.1", "dashboard_address": None}
+    with LocalCluster(n_workers=1, threads_per_worker=2, **inside) as cluster, Client(cluster) as connected:
+        yield connected
+
+
+async def test_a_cluster_gives_the_same_rows(client: Client) -> None:
+    """Given or current, with a function or a coroutine as the embedder; nothing of the run stays there."""
+    settings = IngestSettings(batch_rows=5, request_items=4, in_flight=2, writers=2)
+    here = store()
+    name = {"embedder_identity": "one"}
+    expected = await ingest(documents(9), by_line, embed, here, settings=settings, trace=True, **name)
+    for embedder, given in ((embed, client), (aembed, None)):
+        there = store()
+        report = await ingest(
+            documents(9), by_line, embedder, there, settings=settings, trace=True, engine="dask", client=given, **name
+        )
+        assert rows_of(there) == rows_of(here)
+        assert report.trace == expected.trace
+    assert client.futures == {}
+
+
+async def test_without_a_cluster_it_says_what_is_missing() -> None:
+    """No cluster is started behind anybody's back."""
+    with pytest.raises(ConfigurationError, match="client="):
+        await ingest(documents(1), by_line, embed, store(), engine="dask")
