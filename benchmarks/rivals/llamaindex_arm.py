@@ -66,7 +66,13 @@ def by_pipeline(job: Job) -> Done:
     embedding = StandIn(seconds=job.delay, **sizes)
     pipeline = IngestionPipeline(transformations=[SentenceSplitter(), embedding], vector_store=store_of(job))
     watch = Stopwatch()
-    documents = [Document(text=row["text"], metadata={"key": row["key"]}, doc_id=row["key"]) for row in job.rows()]
+    documents = [
+        # Its metadata would be embedded with the text, and be part of each vector.
+        Document(
+            text=row["text"], metadata={"key": row["key"]}, doc_id=row["key"], excluded_embed_metadata_keys=["key"]
+        )
+        for row in job.rows()
+    ]
     if settings.get("is_async"):
         nodes = asyncio.run(pipeline.arun(documents=documents))
     else:
