@@ -204,6 +204,21 @@ def test_another_writer_between_the_question_and_the_copy(passages: Table, monke
     assert stored(passages) == said(rows)
 
 
+def test_known_rows_after_batches_that_were_all_new(passages: Table) -> None:
+    """A writer that has come to expect new rows is wrong once, and counts and writes as ever."""
+    rows, into = many(60), writer(passages)
+    assert into.write(batch(rows[:20])) == into.write(batch(rows[20:40])) == Written(added=20)
+    mixed = [*rows[35:50], replace(rows[0], text="other")]
+    for _ in range(2):
+        epoch = passages.epoch()
+        assert into.write(batch(rows[:20])) == Written(unchanged=20)
+        assert passages.epoch() == epoch
+    assert into.write(batch(mixed)) == Written(added=10, updated=1, unchanged=5)
+    assert into.write(batch(rows[50:])) == Written(added=10)
+    assert into.write(batch(rows[49:])) == Written(unchanged=11)
+    assert stored(passages) == said([*rows, mixed[-1]])
+
+
 def test_a_connection_that_ends_in_the_middle(passages: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """An error that says so, nothing written, and the next write has a new connection."""
 
