@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from langgraph_prefetch.retrieval.database import Database, PoolLimits
     from langgraph_prefetch.retrieval.search import Hit, Nearest
-    from langgraph_prefetch.retrieval.store import PgVectorRetriever, PgVectorStore, SearchOptions
+    from langgraph_prefetch.retrieval.store import PgVectorRetriever, PgVectorStore, SearchOptions, ShardedRetriever
 
 # Imported when they are asked for, so that an embedder does not need a database's libraries.
 _ROOMS = {
@@ -24,9 +24,19 @@ _ROOMS = {
     "PgVectorStore": "store",
     "PoolLimits": "database",
     "SearchOptions": "store",
+    "ShardedRetriever": "store",
 }
 
-__all__ = ["Database", "Hit", "Nearest", "PgVectorRetriever", "PgVectorStore", "PoolLimits", "SearchOptions"]
+__all__ = [
+    "Database",
+    "Hit",
+    "Nearest",
+    "PgVectorRetriever",
+    "PgVectorStore",
+    "PoolLimits",
+    "SearchOptions",
+    "ShardedRetriever",
+]
 
 
 def __getattr__(name: str) -> Any:

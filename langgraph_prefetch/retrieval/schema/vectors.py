@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,10 +59,14 @@ def encode_array(vectors: NDArray[np.float32], storage: Storage, oid: int) -> Bi
     return Binary((header if len(rows) else header[:3]).tobytes() + cells.tobytes())
 
 
-def decode(sent: bytes | memoryview, dimensions: int, storage: Storage) -> NDArray[np.float32]:
-    """Vectors sent one after the other, as a read-only array of shape ``(n, dimensions)``."""
+def decode(
+    sent: bytes | memoryview, dimensions: int, storage: Storage, order: Sequence[int] | None = None
+) -> NDArray[np.float32]:
+    """Vectors sent one after the other, as a read-only array of shape ``(n, dimensions)``; reordered if asked."""
     rows = np.frombuffer(sent, _row(dimensions, storage))
     vectors = rows["numbers"].astype(np.float32, order="C")
+    if order is not None and any(at != to for to, at in enumerate(order)):
+        vectors = vectors[order]
     vectors.flags.writeable = False
     return vectors
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
+from numpy.typing import NDArray
 from psycopg.pq import Format
 
 from langgraph_prefetch.errors import ConfigurationError
@@ -59,12 +61,14 @@ def neighbourhood(connection: sa.Connection, question: Question, *, insist: bool
     spec = question.collection.spec
     anchor = np.array(question.vector)
     anchor.flags.writeable = False
+    order = in_order(np.frombuffer(row.distances or b"", ">f8"), ids)
+    metadatas = json.loads(f"[{row.metadatas or ''}]")
     return Neighbourhood(
         anchor=anchor,
-        ids=ids,
-        texts=tuple(row.texts or ()),
-        metadatas=tuple(json.loads(f"[{row.metadatas or ''}]")),
-        vectors=decode(row.vectors or b"", spec.dimensions, spec.storage),
+        ids=tuple(ids[at] for at in order),
+        texts=tuple(row.texts[at] for at in order),
+        metadatas=tuple(metadatas[at] for at in order),
+        vectors=decode(row.vectors or b"", spec.dimensions, spec.storage, order),
         metric=spec.metric,
         exact=exact,
         whole=exact and len(ids) < question.k,
@@ -94,6 +98,12 @@ def hybrid(connection: sa.Connection, question: Question, query: str, k: int) ->
         Hit(id=key, text=found[key].text, metadata=found[key].metadata, distance=-score)
         for key, score in fuse(rankings, k)
     ]
+
+
+def in_order(distances: NDArray[np.float64], ids: Sequence[str]) -> list[int]:
+    """Positions by distance, equals by id."""
+    far = distances.tolist()
+    return sorted(range(len(ids)), key=lambda at: (far[at], ids[at]))
 
 
 def _where(question: Question) -> tuple[Expression, ...]:

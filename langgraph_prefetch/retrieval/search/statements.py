@@ -5,7 +5,8 @@ Two forms, by one rule each:
 - **exact**: ordered by the distance plus zero, which no index can serve, so every passage of the scope is compared;
   equals are ordered by id.
 - **through the index**: ordered by the bare distance, ascending, which is the one form that pgvector's index serves.
-  pgvector may return rows slightly out of order (``relaxed_order``, which misses fewer), so they are sorted after.
+  pgvector may return rows slightly out of order (``relaxed_order``, which misses fewer), so they are sorted after, by
+  the distance plus zero: PostgreSQL would take rows sorted by the bare distance for sorted already.
 
 The index's settings travel in the statement itself, in a condition without columns: PostgreSQL checks it once, before
 the first row is read. ``set_config(…, true)`` ends with the transaction. So a search is one round trip, leaves nothing
@@ -28,6 +29,7 @@ from langgraph_prefetch.retrieval.schema.tables import distance_operator
 
 # The parameters: anchor, tenant and k; ef_search through the index; query for words.
 ANCHOR = sa.bindparam("anchor", type_=NullType())
+_ZERO = sa.literal_column("0.0::float8", sa.Float)
 LIMIT = sa.bindparam("k", type_=sa.Integer)
 
 
@@ -50,29 +52,31 @@ def filtered_nearest(
         return _exact(collection, where)
     found = _through_index(collection, where, iterative=iterative).cte("nearest").prefix_with("materialized")
     return sa.select(found.c.id, found.c.text, found.c.metadata, found.c.distance).order_by(
-        found.c.distance, found.c.id
+        found.c.distance + _ZERO, found.c.id
     )
 
 
 def neighbourhood(
     collection: Collection, where: Sequence[Expression], *, exact: bool, iterative: bool
 ) -> sa.Select[Any]:
-    """The nearest with their vectors, in one row: the epoch, ids, texts, metadata as JSON, and all vectors' bytes."""
+    """The nearest with their vectors, in one row: epoch, ids, texts, metadata as JSON, bytes of distances and vectors.
+
+    As the search gives them, neither sorted nor kept in between: carrying vectors about costs more than reading them.
+    """
     table, listed = passages(collection), registry(collection.schema)
-    inner = (
-        _exact(collection, where) if exact else _through_index(collection, where, iterative=iterative)
-    ).add_columns(table.c.embedding)
-    found = inner.cte("nearest").prefix_with("materialized")
-    ordered = sa.select(found).order_by(found.c.distance, found.c.id).subquery("ordered")
+    inner = _exact(collection, where) if exact else _through_index(collection, where, iterative=iterative)
+    found = inner.add_columns(table.c.embedding).subquery("nearest")
     functions = getattr(sa.func, collection.extension_schema)
     send = functions.vector_send if collection.spec.storage == "vector" else functions.halfvec_send
     epoch = sa.select(listed.c.epoch).where(listed.c.id == collection.id).scalar_subquery()
+    nothing = sa.literal_column("''::bytea", sa.LargeBinary)
     return sa.select(
         epoch.label("epoch"),
-        sa.func.array_agg(ordered.c.id).label("ids"),
-        sa.func.array_agg(ordered.c.text).label("texts"),
-        sa.func.string_agg(sa.cast(ordered.c.metadata, sa.Text), sa.literal_column("','")).label("metadatas"),
-        sa.func.string_agg(send(ordered.c.embedding), sa.literal_column("''::bytea")).label("vectors"),
+        sa.func.array_agg(found.c.id).label("ids"),
+        sa.func.array_agg(found.c.text).label("texts"),
+        sa.func.string_agg(sa.cast(found.c.metadata, sa.Text), sa.literal_column("','")).label("metadatas"),
+        sa.func.string_agg(sa.func.float8send(found.c.distance), nothing).label("distances"),
+        sa.func.string_agg(send(found.c.embedding), nothing).label("vectors"),
     )
 
 
@@ -114,7 +118,7 @@ def _distance(collection: Collection) -> sa.ColumnElement[float]:
 
 def _exact(collection: Collection, where: Sequence[Expression]) -> sa.Select[Any]:
     table = passages(collection)
-    distance = (_distance(collection) + sa.literal_column("0.0::float8", sa.Float)).label("distance")
+    distance = (_distance(collection) + _ZERO).label("distance")
     return (
         sa.select(table.c.id, table.c.text, table.c.metadata, distance)
         .where(of_tenant(table), *where)

@@ -8,6 +8,7 @@ from langgraph_prefetch.retrieval import _extras  # noqa: F401 - first, so that 
 from langgraph_prefetch.retrieval.search.searcher import SearchOptions
 from langgraph_prefetch.retrieval.store.retriever import PgVectorRetriever
 from langgraph_prefetch.retrieval.store.setup import Setup, StoreOptions
+from langgraph_prefetch.retrieval.store.sharded import ShardedRetriever
 from langgraph_prefetch.retrieval.store.store import PgVectorStore
 
-__all__ = ["PgVectorRetriever", "PgVectorStore", "SearchOptions", "Setup", "StoreOptions"]
+__all__ = ["PgVectorRetriever", "PgVectorStore", "SearchOptions", "Setup", "ShardedRetriever", "StoreOptions"]

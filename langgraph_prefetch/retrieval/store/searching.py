@@ -47,11 +47,11 @@ class SearchableStore(OpenStore):
 
     def similarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
         """The documents nearest to a text."""
-        return _documents(self.nearest(query, k, **kwargs).hits)
+        return as_documents(self.nearest(query, k, **kwargs).hits)
 
     async def asimilarity_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
         """As :meth:`similarity_search`."""
-        return _documents((await self.anearest(query, k, **kwargs)).hits)
+        return as_documents((await self.anearest(query, k, **kwargs)).hits)
 
     def similarity_search_with_score(self, query: str, k: int = 4, **kwargs: Any) -> list[tuple[Document, float]]:
         """The documents nearest to a text, with their distances."""
@@ -65,11 +65,11 @@ class SearchableStore(OpenStore):
 
     def similarity_search_by_vector(self, embedding: Vector, k: int = 4, **kwargs: Any) -> list[Document]:
         """The documents nearest to a vector."""
-        return _documents(self.nearest(embedding, k, **kwargs).hits)
+        return as_documents(self.nearest(embedding, k, **kwargs).hits)
 
     async def asimilarity_search_by_vector(self, embedding: Vector, k: int = 4, **kwargs: Any) -> list[Document]:
         """As :meth:`similarity_search_by_vector`."""
-        return _documents((await self.anearest(embedding, k, **kwargs)).hits)
+        return as_documents((await self.anearest(embedding, k, **kwargs)).hits)
 
     def similarity_search_with_score_by_vector(
         self, embedding: Vector, k: int = 4, **kwargs: Any
@@ -121,11 +121,11 @@ class SearchableStore(OpenStore):
         Raises:
             TextSearchOffError: the collection was made without ``text_search``.
         """
-        return _documents(self._run(self._hybrid(query, self._vector(query), k, kwargs)))
+        return as_documents(self._run(self._hybrid(query, self._vector(query), k, kwargs)))
 
     async def ahybrid_search(self, query: str, k: int = 4, **kwargs: Any) -> list[Document]:
         """As :meth:`hybrid_search`."""
-        return _documents(await self._arun(self._hybrid(query, await self._avector(query), k, kwargs)))
+        return as_documents(await self._arun(self._hybrid(query, await self._avector(query), k, kwargs)))
 
     def neighbourhood(
         self,
@@ -205,12 +205,13 @@ class SearchableStore(OpenStore):
         return _chosen(found, k, lambda_mult)
 
 
-def _documents(hits: Sequence[Hit]) -> list[Document]:
+def as_documents(hits: Sequence[Hit]) -> list[Document]:
+    """As LangChain knows them."""
     return [Document(id=hit.id, page_content=hit.text, metadata=dict(hit.metadata)) for hit in hits]
 
 
 def _scored(hits: Sequence[Hit]) -> list[tuple[Document, float]]:
-    return list(zip(_documents(hits), (hit.distance for hit in hits), strict=True))
+    return list(zip(as_documents(hits), (hit.distance for hit in hits), strict=True))
 
 
 def _chosen(found: Neighbourhood, k: int, lambda_mult: float) -> list[Document]:
