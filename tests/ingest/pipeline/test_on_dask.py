@@ -12,8 +12,12 @@ from tests.ingest.pipeline.corpus import aembed, by_line, documents, embed, rows
 
 @pytest.fixture
 def client() -> Iterator[Client]:
-    inside = {"processes": False, "protocol": "tcp", "host": "127.0.0.1", "dashboard_address": None}
-    with LocalCluster(n_workers=1, threads_per_worker=2, **inside) as cluster, Client(cluster) as connected:
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=2, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=None
+        ) as cluster,
+        Client(cluster) as connected,
+    ):
         yield connected
 
 
@@ -21,12 +25,19 @@ async def test_a_cluster_gives_the_same_rows(client: Client) -> None:
     """Given or current, with a function or a coroutine as the embedder; nothing of the run stays there."""
     settings = IngestSettings(batch_rows=5, request_items=4, in_flight=2, writers=2)
     here = store()
-    name = {"embedder_identity": "one"}
-    expected = await ingest(documents(9), by_line, embed, here, settings=settings, trace=True, **name)
+    expected = await ingest(documents(9), by_line, embed, here, settings=settings, trace=True, embedder_identity="one")
     for embedder, given in ((embed, client), (aembed, None)):
         there = store()
         report = await ingest(
-            documents(9), by_line, embedder, there, settings=settings, trace=True, engine="dask", client=given, **name
+            documents(9),
+            by_line,
+            embedder,
+            there,
+            settings=settings,
+            trace=True,
+            engine="dask",
+            client=given,
+            embedder_identity="one",
         )
         assert rows_of(there) == rows_of(here)
         assert report.trace == expected.trace

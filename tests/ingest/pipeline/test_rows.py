@@ -67,7 +67,7 @@ def test_timing_changes_nothing(seed: int, writers: int) -> None:
     cut = IngestSettings(batch_rows=4, request_items=3, in_flight=4, writers=writers, queued_batches=2, splitters=2)
     calm, shaken = store(), store()
     delays = _Delays(seed)
-    settled = {"settings": cut, "trace": True, "embedder_identity": "the same"}
+    settled: dict[str, Any] = {"settings": cut, "trace": True, "embedder_identity": "the same"}
     first = ingest_sync(iter(documents(9)), by_line, embed, calm, **settled)
     second = ingest_sync(delays.documents(), delays.split, delays.embed, shaken, **settled)
     assert rows_of(calm) == rows_of(shaken)
