@@ -30,9 +30,7 @@ def may_enter(house: House, limits: PoolLimits, *, speculative: bool) -> bool:
     """Whether one more call of that kind may have a connection, were it the first of its kind to wait."""
     if house.real + house.speculative >= limits.connections:
         return False
-    if not speculative:
-        return True
-    return not house.real_waiting and house.speculative < limits.for_speculation
+    return not speculative or house.speculative < limits.for_speculation
 
 
 def arrive(house: House, limits: PoolLimits, ticket: Ticket, *, speculative: bool) -> House | None:
