@@ -14,6 +14,7 @@
     │   ├── EmbedderMismatchError
     │   ├── PlanError
     │   ├── DatabaseClosedError
+    │   ├── UnknownCollectionError
     │   ├── CollectionMismatchError
     │   ├── FilterError
     │   └── TextSearchOffError
@@ -147,6 +148,10 @@ class DatabaseClosedError(ConfigurationError):
 
 class PlanError(ConfigurationError):
     """A plan that says nothing that could be run, or that lacks what an operator is to do."""
+
+
+class UnknownCollectionError(ConfigurationError):
+    """A store is to be opened, not made, and there is no collection of that name; the message lists those there are."""
 
 
 class CollectionMismatchError(ConfigurationError):

@@ -7,17 +7,22 @@ import asyncio
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from langgraph_prefetch.cli.command import add_command
 from langgraph_prefetch.cli.files import check_writable, write
 from langgraph_prefetch.cli.index_progress import told
 from langgraph_prefetch.cli.passages import add_store_options, embedder_of, open_store
-from langgraph_prefetch.errors import ConfigurationError
+from langgraph_prefetch.errors import ConfigurationError, UnknownCollectionError
 
 if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
+
     from langgraph_prefetch.cli.command import Commands
     from langgraph_prefetch.ingest import Estimate, IngestReport
+    from langgraph_prefetch.ingest.settings import Cleanup
+    from langgraph_prefetch.ingest.sources import Source
+    from langgraph_prefetch.ingest.splitting import Splitter
     from langgraph_prefetch.retrieval import PgVectorStore
 
 FORMATS = ("auto", "text", "markdown", "html", "jsonl", "python")
@@ -88,59 +93,61 @@ def _run(arguments: argparse.Namespace) -> int:
         raise ConfigurationError("name at least one file, folder or pattern, or a --package")
     if arguments.json is not None:
         check_writable(arguments.json)
+    given = _source(arguments), _splitter(arguments), embedder_of(arguments)
     if arguments.dry_run:
-        return _told(asyncio.run(_estimate(arguments)), arguments.json)
-    report, indexed = asyncio.run(_index(arguments))
+        return _told(_estimate(arguments, *given), arguments.json)
+    report, indexed = _index(arguments, *given)
     return _told(report, arguments.json, indexed)
 
 
-async def _index(arguments: argparse.Namespace) -> tuple[IngestReport, bool]:
-    from langgraph_prefetch.ingest import ingest
+def _index(
+    arguments: argparse.Namespace, source: Source, split: Splitter, embeddings: Embeddings
+) -> tuple[IngestReport, bool]:
+    from langgraph_prefetch.ingest import ingest_sync
 
-    source, split, embeddings = _source(arguments), _splitter(arguments), embedder_of(arguments)
-    store = await open_store(arguments, embeddings, create=True)
-    try:
+    with open_store(arguments, embeddings, create=True) as store:
         with told() as progress:
-            report = await ingest(
+            report = ingest_sync(
                 source,
                 split,
                 embeddings,
                 store,
-                cleanup=None if arguments.cleanup == "none" else arguments.cleanup,
+                cleanup=_cleanup(arguments),
                 force_update=arguments.force,
                 progress=progress,
             )
-        return report, await _make_index(store, arguments.index)
-    finally:
-        await asyncio.to_thread(store.close)
+        wanted = arguments.index
+        if wanted is None:
+            wanted = store.count() >= INDEX_FROM
+        if wanted:
+            store.create_index()
+        return report, wanted
 
 
-async def _make_index(store: PgVectorStore, wanted: bool | None) -> bool:
-    if wanted is None:
-        wanted = await store.acount() >= INDEX_FROM
-    if wanted:
-        await store.acreate_index()
-    return wanted
-
-
-async def _estimate(arguments: argparse.Namespace) -> Estimate:
+def _estimate(arguments: argparse.Namespace, source: Source, split: Splitter, embeddings: Embeddings) -> Estimate:
     from langgraph_prefetch.ingest import estimate
 
-    source, split, embeddings = _source(arguments), _splitter(arguments), embedder_of(arguments)
+    def counted(store: PgVectorStore | None) -> Estimate:
+        return asyncio.run(
+            estimate(source, split, embeddings, store, cleanup=_cleanup(arguments), force_update=arguments.force)
+        )
+
     try:
-        store = await open_store(arguments, embeddings, create=False)
-    except ConfigurationError:  # no such collection: everything is new
-        return await estimate(source, split, embeddings, None)
-    try:
-        return await estimate(source, split, embeddings, store, force_update=arguments.force)
-    finally:
-        await asyncio.to_thread(store.close)
+        store = open_store(arguments, embeddings, create=False)
+    except UnknownCollectionError:
+        return counted(None)  # everything is new
+    with store:
+        return counted(store)
 
 
-def _source(arguments: argparse.Namespace) -> Any:
+def _cleanup(arguments: argparse.Namespace) -> Cleanup | None:
+    return None if arguments.cleanup == "none" else cast("Cleanup", arguments.cleanup)
+
+
+def _source(arguments: argparse.Namespace) -> Source:
     from langgraph_prefetch.ingest.sources import JoinedSource, files, python_package
 
-    sources = [python_package(name) for name in arguments.package]
+    sources: list[Source] = [python_package(name) for name in arguments.package]
     if arguments.paths:
         sources.append(
             files(
@@ -156,7 +163,7 @@ def _source(arguments: argparse.Namespace) -> Any:
     return sources[0] if len(sources) == 1 else JoinedSource(sources=tuple(sources))
 
 
-def _splitter(arguments: argparse.Namespace) -> Any:
+def _splitter(arguments: argparse.Namespace) -> Splitter:
     from langgraph_prefetch.ingest.splitting import default_splitter
 
     return default_splitter(size=arguments.chunk_size, overlap=arguments.overlap)

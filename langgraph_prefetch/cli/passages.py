@@ -50,7 +50,7 @@ def embedder_of(arguments: argparse.Namespace) -> Embeddings:
     return embedder(arguments.embedder)
 
 
-async def open_store(arguments: argparse.Namespace, embeddings: Embeddings, *, create: bool) -> PgVectorStore:
+def open_store(arguments: argparse.Namespace, embeddings: Embeddings, *, create: bool) -> PgVectorStore:
     """The store that was asked for.
 
     Raises:
@@ -60,7 +60,7 @@ async def open_store(arguments: argparse.Namespace, embeddings: Embeddings, *, c
     from langgraph_prefetch.retrieval import PgVectorStore
 
     identity: Any = getattr(embeddings, "identity", None)
-    return await PgVectorStore.aopen(
+    return PgVectorStore(
         embeddings,
         url=arguments.url or os.environ.get(URL_VARIABLE) or DEFAULT_URL,
         collection=arguments.collection,

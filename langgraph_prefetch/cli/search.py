@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import textwrap
 from pathlib import Path
@@ -16,7 +15,6 @@ from langgraph_prefetch.config import require_at_least
 
 if TYPE_CHECKING:
     from langgraph_prefetch.cli.command import Commands
-    from langgraph_prefetch.retrieval import Nearest
 
 _WIDTH, _SHOWN = 100, 300
 
@@ -46,7 +44,8 @@ def _run(arguments: argparse.Namespace) -> int:
     require_at_least("-k", arguments.k, 1)
     if arguments.json is not None:
         check_writable(arguments.json)
-    found = asyncio.run(_search(arguments))
+    with open_store(arguments, embedder_of(arguments), create=False) as store:
+        found = store.nearest(arguments.query, arguments.k)
     for hit in found.hits:
         text = textwrap.shorten(hit.text, _SHOWN, placeholder=" ...")
         print(f"{hit.distance:.4f}  {textwrap.fill(text, _WIDTH, subsequent_indent=' ' * 8)}")
@@ -59,12 +58,3 @@ def _run(arguments: argparse.Namespace) -> int:
         ]
         write(arguments.json, json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
     return 0
-
-
-async def _search(arguments: argparse.Namespace) -> Nearest:
-    embeddings = embedder_of(arguments)
-    store = await open_store(arguments, embeddings, create=False)
-    try:
-        return await store.anearest(arguments.query, arguments.k)
-    finally:
-        await asyncio.to_thread(store.close)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from langgraph_prefetch.errors import ConfigurationError, did_you_mean
+from langgraph_prefetch.errors import ConfigurationError, UnknownCollectionError, did_you_mean
 from langgraph_prefetch.passages import Metric
 from langgraph_prefetch.retrieval.schema import Collection, CollectionSpec, Storage, find, make, migrate, names
 from langgraph_prefetch.retrieval.schema.migration import version
@@ -91,9 +91,9 @@ def opened(connection: sa.Connection, wish: Wish) -> Collection:
     return there
 
 
-def _unknown(connection: sa.Connection, wish: Wish) -> ConfigurationError:
+def _unknown(connection: sa.Connection, wish: Wish) -> UnknownCollectionError:
     known = [] if version(connection, wish.schema) is None else names(connection, wish.schema)
-    return ConfigurationError(
+    return UnknownCollectionError(
         f"no collection {wish.name!r} in schema {wish.schema!r}, and create=False. There are: "
         f"{', '.join(known) or 'none'}.{did_you_mean(wish.name, known)}"
     )

@@ -170,7 +170,8 @@ def test_words() -> None:
 def test_lengths_that_are_none_become_an_axis() -> None:
     """Zeros, infinities and not-a-number alike; the others are scaled."""
     made = to_unit_length(np.array([[0, 0], [np.nan, 1], [np.inf, 0], [3, 4]], dtype=np.float32))
-    np.testing.assert_allclose(made, [[1, 0], [1, 0], [1, 0], [0.6, 0.8]], rtol=1e-6)
+    expected = np.array([[1, 0], [1, 0], [1, 0], [0.6, 0.8]], dtype=np.float32)
+    np.testing.assert_allclose(made, expected, rtol=1e-6)
 
 
 def test_wordllama_is_as_its_authors_have_it() -> None:
@@ -234,7 +235,7 @@ def test_minilm_says_which_file_is_missing_or_wrong(tmp_path: Path, monkeypatch:
         ({"threads": 0}, "threads must be at least 1"),
     ):
         with pytest.raises(ConfigurationError, match=message):
-            MiniLMEmbeddings(**options)  # type: ignore[arg-type]
+            MiniLMEmbeddings(**options)
     monkeypatch.setattr("langgraph_prefetch.retrieval.embedders.minilm.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r'pip install "langgraph-prefetch\[minilm\]"'):
         MiniLMEmbeddings()
