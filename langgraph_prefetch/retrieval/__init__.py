@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from langgraph_prefetch.retrieval.database import Database, PoolLimits
+    from langgraph_prefetch.retrieval.records import PgRecordManager
     from langgraph_prefetch.retrieval.search import Hit, Nearest
     from langgraph_prefetch.retrieval.store import PgVectorRetriever, PgVectorStore, SearchOptions, ShardedRetriever
 
@@ -20,6 +21,7 @@ _ROOMS = {
     "Database": "database",
     "Hit": "search",
     "Nearest": "search",
+    "PgRecordManager": "records",
     "PgVectorRetriever": "store",
     "PgVectorStore": "store",
     "PoolLimits": "database",
@@ -31,6 +33,7 @@ __all__ = [
     "Database",
     "Hit",
     "Nearest",
+    "PgRecordManager",
     "PgVectorRetriever",
     "PgVectorStore",
     "PoolLimits",
