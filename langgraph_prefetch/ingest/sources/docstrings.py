@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterator
 
 from langgraph_prefetch.errors import UnreadableDocumentError
-from langgraph_prefetch.ingest.sources.decode import BLANK, encodable
+from langgraph_prefetch.ingest.sources.decode import encodable
 from langgraph_prefetch.ingest.sources.fingerprints import fingerprint
 from langgraph_prefetch.ingest.sources.formats import Opened
 from langgraph_prefetch.ingest.sources.shapes import Document
@@ -25,14 +25,13 @@ _WARNINGS = threading.Lock()  # filters belong to the process
 def read_docstrings(opened: Opened) -> Iterator[Document]:
     """A document for each documented module, class, function and method, in the order of the file.
 
-    Its text is the full name, a colon and the documentation; its metadata are ``name`` and ``kind``.
+    Its text is the full name, a colon and the documentation; its metadata are ``name`` and ``kind``. A file without any
+    gives none.
     """
-    found = False
     for name, node in _members(_parsed(opened.file.read()), module_name(opened.path)):
         text = inspect.cleandoc(ast.get_docstring(node, clean=False) or "").strip()
         if not text or "\0" in text or not encodable(text):
             continue
-        found = True
         text = f"{name}: {text}"
         kind = _KINDS.get(type(node), "function")
         yield Document(
@@ -41,8 +40,6 @@ def read_docstrings(opened: Opened) -> Iterator[Document]:
             metadata={"name": name, "kind": kind},
             fingerprint=fingerprint(text, kind),
         )
-    if not found:
-        raise UnreadableDocumentError(BLANK)
 
 
 def module_name(path: str) -> str:
