@@ -4,16 +4,17 @@ Raises:
     MissingExtraError: one of its libraries is not installed.
 """
 
-from importlib.util import find_spec
-
 from langgraph_prefetch.errors import MissingExtraError
 
-for _library in ("sqlalchemy", "psycopg", "pgvector"):
-    if find_spec(_library) is None:
-        raise MissingExtraError(_library, "postgres")
+try:
+    import pgvector  # noqa: F401 - asked for once, here
+    import psycopg  # noqa: F401
+    import sqlalchemy  # noqa: F401
+except ImportError as error:
+    raise MissingExtraError(error.name or "sqlalchemy", "postgres") from error
 
-from langgraph_prefetch.retrieval.database.abilities import Abilities  # noqa: E402
-from langgraph_prefetch.retrieval.database.database import Database, Work  # noqa: E402
-from langgraph_prefetch.retrieval.database.limits import PoolLimits  # noqa: E402
+from langgraph_prefetch.retrieval.database.abilities import Abilities
+from langgraph_prefetch.retrieval.database.database import Database, Work
+from langgraph_prefetch.retrieval.database.limits import PoolLimits
 
 __all__ = ["Abilities", "Database", "PoolLimits", "Work"]

