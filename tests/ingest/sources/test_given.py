@@ -43,7 +43,7 @@ def test_a_loader_is_a_source() -> None:
 def test_documents_without_a_source_are_their_own() -> None:
     """Named by their id, or by what they say: the same in the next run, whatever stands before them."""
     ours = Document(source="mine", text="ours", fingerprint=b"")
-    given = [
+    given: list[LangChainDocument | Document] = [
         LangChainDocument("a", id="7"),
         LangChainDocument("b"),
         ours,
