@@ -95,7 +95,7 @@ def run_once(arm: str, mode: str, searches: int) -> tuple[float, Report | None]:
 
 def measure(runs: int, searches: int) -> list[dict[str, Any]]:
     """One row for each arm and mode."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for mode in ("sync", "async"):
         times: dict[str, list[float]] = {arm: [] for arm in ARMS}
         reports: dict[str, list[Report]] = {arm: [] for arm in ARMS}

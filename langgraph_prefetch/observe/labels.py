@@ -25,6 +25,8 @@ REASONS = frozenset(
         "rejected: closed",
         "rejected: its event loop is closed",
         # why no model call was started in private
+        "next call: rate limiter",
+        "next call: hosted tools",
         "next call: nothing to hide",
         "next call: not worth it",
         "next call: too many wasted",

@@ -110,7 +110,7 @@ def test_kept_by_value() -> None:
     found = guess(results, asked("x"))
     assert found is not None
     assert found.output.content == ["one"]
-    keep(results, asked("y"), (each for each in ()))
+    keep(results, asked("y"), (number for number in range(1)))
     assert guess(results, asked("y")) is None
 
 

@@ -23,7 +23,7 @@ from langgraph_prefetch.graph.next_call.ahead import Pending, RunAhead
 from langgraph_prefetch.graph.next_call.guessing import ask
 from langgraph_prefetch.graph.next_call.made import Made
 from langgraph_prefetch.graph.next_call.private import PrivateCall
-from langgraph_prefetch.graph.next_call.requests import same_message
+from langgraph_prefetch.graph.next_call.requests import acts_by_itself, same_message
 from langgraph_prefetch.graph.next_call.steps import (
     P_RESULT,
     RESULT,
@@ -51,7 +51,10 @@ from langgraph_prefetch.speculation.next_call import (
 )
 from langgraph_prefetch.speculation.posterior import DEFAULT_SECONDS
 
-RATE_LIMITED = "models with a rate_limiter make no private calls: a guess may not use up what real calls wait for"
+RATE_LIMITED = "next call: rate limiter"
+"""A guess may not use up what real calls wait for."""
+ACTS_BY_ITSELF = "next call: hosted tools"
+"""The provider may act during the call, which nobody may ever ask for."""
 
 Result = TypeVar("Result")
 
@@ -186,9 +189,6 @@ class NextModelCalls:
                 return
             step.decided = True
         made, session, options = step.made, ahead.session, self.engine.options
-        if made.model.rate_limiter is not None:
-            self.engine.warn_once("rate limiter", RATE_LIMITED)
-            return
         results = [each.message for each in expected if each.message is not None]
         request = made.request([ahead.snapshots.of(each) for each in (*made.messages, step.message, *results)])
         typical = [session.typical.get(tool) for tool in waited_for]
@@ -214,9 +214,7 @@ class NextModelCalls:
             "loss": weighing.loss,
         }
         reason = None if weighing.verdict is NextCallVerdict.START else str(weighing.verdict)
-        if reason is None and options.dry_run:
-            reason = DRY_RUN
-        if reason := reason or self._admit(ahead):
+        if reason := unfit(made) or reason or (DRY_RUN if options.dry_run else self._admit(ahead)):
             session.events(NextCallIgnored(reason=reason, **numbers))
             ahead.expects(pending)
             return
@@ -308,6 +306,13 @@ def agents_run(engine: PrefetchEngine) -> Run | None:
             parent = getattr(callbacks, "parent_run_id", None)
             return None if handler.is_elsewhere(parent) else handler.run_of(parent)
     return current_run(engine)
+
+
+def unfit(made: Made) -> str | None:
+    """Why calls of this kind are never made in private; None if nothing speaks against it."""
+    if made.model.rate_limiter is not None:
+        return RATE_LIMITED
+    return ACTS_BY_ITSELF if acts_by_itself(made.settings) else None
 
 
 def _as_expected(before: Expected | None, message: ToolMessage | None) -> bool:

@@ -101,6 +101,33 @@ def fields_of(model: BaseChatModel) -> dict[str, Any]:
     return {name: fixed(held[name]) for name in type(model).model_fields if name in held}
 
 
+_TOOL_SHAPES = frozenset(
+    {
+        *("function", "input_schema", "parameters", "toolSpec", "cachePoint"),
+        *("function_declarations", "functionDeclarations"),
+    }
+)
+
+
+def acts_by_itself(settings: Mapping[str, Any]) -> bool:
+    """Whether the model's provider may run tools on its own side (a web search, code, MCP servers) during the call.
+
+    A call that nobody may ever ask for must not. What is not known to be a plain function is taken for such a tool.
+    """
+    if settings.get("mcp_servers"):
+        return True
+    tools = settings.get("tools") or ()
+    return not isinstance(tools, list | tuple) or not all(map(_is_function, tools))
+
+
+def _is_function(tool: Any) -> bool:
+    return (
+        isinstance(tool, Mapping)
+        and tool.get("type", "function") in ("function", "custom")
+        and not _TOOL_SHAPES.isdisjoint(tool)
+    )
+
+
 def answers_calls(messages: Sequence[BaseMessage], call_ids: frozenset[str]) -> bool:
     """Whether a request holds the message that made these calls."""
     return any(

@@ -438,7 +438,20 @@ def test_a_rate_limited_model_makes_no_private_calls() -> None:
     limiter = InMemoryRateLimiter(requests_per_second=1_000, check_every_n_seconds=0.001, max_bucket_size=10)
     graph, prefetch = agent(ScriptedChatModel(script=TWICE, rate_limiter=limiter), CountingSearch())
     assert tool_texts(graph.invoke(GO)) == ["5 passages about x"] * 2
-    assert settled(prefetch).next_calls == 0
+    assert settled(prefetch).next_calls_ignored == (("next call: rate limiter", 1),)
+
+
+def test_a_provider_that_acts_by_itself() -> None:
+    """A hosted tool might run in a call that nobody asks for."""
+
+    @wrap_model_call
+    def hosted(request: Any, handler: Any) -> Any:
+        return handler(request.override(model_settings={"mcp_servers": [{"url": "https://example.com"}]}))
+
+    graph, prefetch = agent(ScriptedChatModel(script=TWICE), CountingSearch(), hosted)
+    graph.invoke(GO)
+    report = settled(prefetch)
+    assert (report.next_calls, report.next_calls_ignored) == (0, (("next call: hosted tools", 1),))
 
 
 @pytest.mark.parametrize(

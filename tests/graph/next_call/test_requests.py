@@ -7,12 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from langchain_anthropic.chat_models import convert_to_anthropic_tool
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import BaseModel
 
 from langgraph_prefetch.graph.next_call.requests import (
     MAX_SNAPSHOTS,
     Request,
     Snapshots,
+    acts_by_itself,
     answers_calls,
     equal,
     fields_of,
@@ -30,6 +34,12 @@ MESSAGES = (
     AIMessage("", tool_calls=[CALL], id="2"),
     ToolMessage("found", tool_call_id="c1", name="search", artifact=[1]),
 )
+
+
+class Look(BaseModel):
+    """Look something up."""
+
+    query: str
 
 
 def request(**changes: Any) -> Request:
@@ -135,6 +145,37 @@ def test_settings_are_copied() -> None:
     model = ScriptedChatModel(script=())
     assert fields_of(model)["argument_pieces"] == 3
     assert "_serialized" not in fields_of(model)
+
+
+@pytest.mark.parametrize(
+    ("tool", "is_hosted"),
+    [
+        (convert_to_openai_tool(Look), False),
+        (convert_to_anthropic_tool(Look), False),
+        ({"type": "function", "name": "search", "parameters": {}}, False),
+        ({"toolSpec": {"name": "search"}}, False),
+        ({"cachePoint": {"type": "default"}}, False),
+        ({"function_declarations": [{"name": "search"}]}, False),
+        ({"type": "web_search_20250305", "name": "web_search"}, True),
+        ({"type": "web_search_preview"}, True),
+        ({"type": "mcp", "server_url": "https://example.com"}, True),
+        ({"type": "code_interpreter", "container": {"type": "auto"}}, True),
+        ({"systemTool": {"name": "nova_grounding"}}, True),
+        ({"google_search": {}}, True),
+        (object(), True),
+    ],
+)
+def test_tools_that_a_provider_runs_itself(tool: Any, is_hosted: bool) -> None:
+    """What is not known to be a plain function could act in a call that nobody asks for."""
+    assert acts_by_itself({"tools": [convert_to_openai_tool(Look), tool]}) == is_hosted
+
+
+def test_settings_without_tools() -> None:
+    """None is none; MCP servers are tools too."""
+    assert not acts_by_itself({"tools": None})
+    assert not acts_by_itself({})
+    assert acts_by_itself({"mcp_servers": [{"url": "https://example.com"}]})
+    assert acts_by_itself({"tools": "auto"})
 
 
 def test_the_message_that_made_a_call() -> None:
