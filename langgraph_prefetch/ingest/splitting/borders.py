@@ -7,12 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from langgraph_prefetch.errors import MissingExtraError
-
-try:
-    import regex
-except ImportError as error:
-    raise MissingExtraError("regex", "ingest") from error
+import regex
 
 # A mark, a joiner or a line feed belongs to what stands before it.
 _THEN = r"(?=[^\p{M}\u200d\n])"

@@ -8,19 +8,15 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from langgraph_prefetch.errors import MissingExtraError
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
 from langgraph_prefetch.ingest.sources.metadata import metadata_json
 from langgraph_prefetch.ingest.sources.shapes import Document
 from langgraph_prefetch.ingest.splitting.columns import pieces
 from langgraph_prefetch.ingest.splitting.recursive import OVERLAP, SIZE, require_sizes
 from langgraph_prefetch.ingest.splitting.shapes import Pieces, Span
 from langgraph_prefetch.ingest.splitting.spans import Range, spans
-
-try:
-    from markdown_it import MarkdownIt
-    from markdown_it.token import Token
-except ImportError as error:
-    raise MissingExtraError("markdown-it-py", "ingest") from error
 
 _WHOLE = frozenset({"fence", "code_block", "table_open", "html_block"})
 _LINE_END = re.compile(r"\r\n|\n|\r")

@@ -6,13 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from langgraph_prefetch.errors import MissingExtraError
-from langgraph_prefetch.ingest.sources.shapes import Document
+import pyarrow as pa
 
-try:
-    import pyarrow as pa
-except ImportError as error:
-    raise MissingExtraError("pyarrow", "ingest") from error
+from langgraph_prefetch.ingest.sources.shapes import Document
 
 PIECES: pa.Schema = pa.schema(
     [
