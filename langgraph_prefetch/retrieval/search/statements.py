@@ -63,11 +63,11 @@ def neighbourhood(
 
     As the search gives them, neither sorted nor kept in between: carrying vectors about costs more than reading them.
     """
-    table, listed = passages(collection), registry(collection.schema)
+    spec, table, listed = collection.spec, passages(collection), registry(collection.schema)
     inner = _exact(collection, where) if exact else _through_index(collection, where, iterative=iterative)
     found = inner.add_columns(table.c.embedding).subquery("nearest")
-    functions = getattr(sa.func, collection.extension_schema)
-    send = functions.vector_send if collection.spec.storage == "vector" else functions.halfvec_send
+    schema, send = (sa.quoted_name(each, True) for each in (collection.extension_schema, f"{spec.storage}_send"))
+    sent: Any = sa.Function(send, found.c.embedding, packagenames=(schema,), type_=sa.LargeBinary)
     epoch = sa.select(listed.c.epoch).where(listed.c.id == collection.id).scalar_subquery()
     nothing = sa.literal_column("''::bytea", sa.LargeBinary)
     return sa.select(
@@ -76,7 +76,7 @@ def neighbourhood(
         sa.func.array_agg(found.c.text).label("texts"),
         sa.func.string_agg(sa.cast(found.c.metadata, sa.Text), sa.literal_column("','")).label("metadatas"),
         sa.func.string_agg(sa.func.float8send(found.c.distance), nothing).label("distances"),
-        sa.func.string_agg(send(found.c.embedding), nothing).label("vectors"),
+        sa.func.string_agg(sent, nothing).label("vectors"),
     )
 
 

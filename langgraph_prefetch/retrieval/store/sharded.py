@@ -12,7 +12,7 @@ from typing import Any, Literal
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field
 
 from langgraph_prefetch.errors import ConfigurationError, PrefetchError, ShardError
 from langgraph_prefetch.retrieval.search.query import checked_k
@@ -44,13 +44,17 @@ class ShardedRetriever(BaseRetriever):
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    @model_validator(mode="after")
-    def _of_one_kind(self) -> ShardedRetriever:
+    def __init__(self, **given: Any) -> None:
+        """Take the stores and options.
+
+        Raises:
+            ConfigurationError: there are no shards, or they have several metrics or lengths of vectors.
+        """
+        super().__init__(**given)
         kinds = {(shard.metric, shard.dimensions) for shard in self.shards.values()}
         if len(kinds) != 1:
             listed = ", ".join(f"{each.dimensions} numbers by {each.metric}" for each in self.shards.values())
             raise ConfigurationError(f"shards must have one metric and vectors of one length, not {listed or 'none'}")
-        return self
 
     def nearest(self, query: str | Vector, k: int | None = None, **options: Any) -> Nearest:
         """The nearest passages of all shards.

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from langgraph_prefetch.errors import ConfigurationError, TextSearchOffError, UnknownOptionError
 from langgraph_prefetch.passages import Metric
 from langgraph_prefetch.ports import NeighbourhoodSource
-from langgraph_prefetch.retrieval import Nearest, PgVectorStore
+from langgraph_prefetch.retrieval import Nearest, PgVectorStore, SearchOptions
 from langgraph_prefetch.retrieval.schema import Storage
+from langgraph_prefetch.retrieval.schema.vectors import encode, takes_binary
 from langgraph_prefetch.retrieval.search import statements
 from langgraph_prefetch.retrieval.search.paths import Facts, ef_search, is_exact
 from langgraph_prefetch.retrieval.search.query import relevance, words_query
@@ -23,6 +24,7 @@ from tests.retrieval.search.made import DIMENSIONS, Given, numbered, unit
 ROWS, PARTS = 3_000, 100
 VECTORS = unit(ROWS)
 QUERIES = unit(20, seed=2)
+FORCED = "enable_sort = off"
 METRICS: list[Metric] = ["cosine", "l2", "inner_product"]
 STORAGES: list[Storage] = ["vector", "halfvec"]
 
@@ -98,11 +100,9 @@ def index_definition(store: PgVectorStore) -> str:
 
 
 def plan(store: PgVectorStore, statement: sa.Select[Any]) -> str:
-    from langgraph_prefetch.retrieval.schema.vectors import encode, takes_binary
-
     def work(connection: sa.Connection) -> str:
         takes_binary(connection)
-        connection.exec_driver_sql("set local enable_seqscan = off; set local enable_bitmapscan = off")
+        connection.exec_driver_sql(f"set local {FORCED}")
         compiled = statement.compile(dialect=connection.dialect)
         anchor = encode(QUERIES[0], store.collection.spec.storage)
         values = dict(compiled.params) | {"anchor": anchor, "tenant": "", "k": 5, "ef_search": "40"}
@@ -116,8 +116,8 @@ def test_an_indexed_search_finds_what_there_is(store: PgVectorStore) -> None:
     plain, filtered = [], []
     for at, query in enumerate(QUERIES):
         fits = {"part": at % PARTS}
-        plain.append(recall(store.nearest(query, 10, exact=False), store.nearest(query, 10, exact=True)))
-        found = store.nearest(query, 10, filter=fits, exact=False)
+        plain.append(recall(through_the_index(store, query, 10), store.nearest(query, 10, exact=True)))
+        found = through_the_index(store, query, 10, fits)
         assert len(found.hits) == 10
         assert found.hits == tuple(sorted(found.hits, key=lambda hit: (hit.distance, hit.id)))
         filtered.append(recall(found, store.nearest(query, 10, filter=fits, exact=True)))
@@ -155,21 +155,30 @@ def test_fewer_rows_come_with_a_reason(cosine: PgVectorStore) -> None:
 
 def test_what_does_not_come_out_of_the_index_is_looked_for(cosine: PgVectorStore) -> None:
     """The index gives up after so many rows; then all are compared, and nothing is missing."""
-
-    def short(connection: sa.Connection) -> Nearest:
-        connection.exec_driver_sql("set local hnsw.max_scan_tuples = 1")
-        options = statements_options(cosine)
-        return cosine._searcher.nearest(QUERIES[0], 10, options)(connection)
-
-    found = cosine.database.run(short)
-    assert len(found.hits) == 10
-    assert found.exact
+    few = through_the_index(cosine, QUERIES[0], 10, {"part": 7}, and_set="hnsw.max_scan_tuples = 1")
+    assert (len(few.hits) < 10, few.exact, few.possibly_short) == (True, False, True)
+    found = through_the_index(cosine, QUERIES[0], 10, {"part": 7}, and_set="hnsw.max_scan_tuples = 1", exact=None)
+    assert (len(found.hits), found.exact) == (10, True)
+    assert found.hits == cosine.nearest(QUERIES[0], 10, filter={"part": 7}, exact=True).hits
 
 
-def statements_options(store: PgVectorStore) -> Any:
-    from langgraph_prefetch.retrieval import SearchOptions
+def through_the_index(
+    store: PgVectorStore,
+    query: NDArray[np.float32],
+    k: int,
+    fits: dict[str, Any] | None = None,
+    *,
+    and_set: str = FORCED,
+    exact: bool | None = False,
+) -> Nearest:
+    """A search for which PostgreSQL finds sorting too dear: of few rows it would rather sort all."""
+    search = store._searcher.nearest(query, k, SearchOptions(filter=fits, exact=exact))
 
-    return SearchOptions(filter={"part": 7})
+    def work(connection: sa.Connection) -> Nearest:
+        connection.exec_driver_sql(f"set local {FORCED}; set local {and_set}")
+        return search(connection)
+
+    return store.database.run(work)
 
 
 @pytest.mark.parametrize("filtering", [None, {"even": True}])
@@ -219,7 +228,7 @@ def test_a_neighbourhood_of_all_there_is(cosine: PgVectorStore) -> None:
     some = cosine.neighbourhood(QUERIES[0], 100, filter={"part": 3})
     assert (len(some.ids), some.whole, some.exact) == (30, True, True)
     none = cosine.neighbourhood(QUERIES[0], 10, filter={"part": -3})
-    assert none.ids == none.texts == none.metadatas == ()
+    assert (none.ids, none.texts, none.metadatas) == ((), (), ())
     assert none.vectors.shape == (0, DIMENSIONS)
     assert none.whole
 
