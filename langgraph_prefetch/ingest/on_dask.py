@@ -78,4 +78,6 @@ class DaskEngine:
     async def close(self) -> None:
         """Nothing of this run stays on the cluster."""
         await self._waiting.close()
+        for _, sent in self._sent.values():
+            sent.release()
         self._sent.clear()

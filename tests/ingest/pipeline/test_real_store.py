@@ -40,16 +40,18 @@ Rows = Callable[[], dict[str, tuple[Any, ...]]]
 def rows(real: PgVectorStore, database_url: str) -> Rows:
     """What stands in the store, as ``rows_of`` tells it of the double."""
     table = sa.table(real.collection.table_name, schema=real.collection.schema)
-    columns = [sa.column(name) for name in ("id", "source", "text", "metadata", "content_hash")]
+    columns: list[Any] = [sa.column(name) for name in ("id", "source", "text", "metadata", "content_hash")]
     query = sa.select(*columns, sa.literal_column("embedding::real[]")).select_from(table)
 
     def read() -> dict[str, tuple[Any, ...]]:
         engine = sa.create_engine(database_url, poolclass=sa.NullPool)
         with engine.connect() as connection:
-            return {
-                key: (source, text, json.dumps(metadata, separators=(",", ":")), bytes(content), tuple(vector))
-                for key, source, text, metadata, content, vector in connection.execute(query)
-            }
+            found = connection.execute(query).all()
+        told: dict[str, tuple[Any, ...]] = {}
+        for each in found:
+            key, source, text, metadata, content, vector = tuple[Any, ...](each)
+            told[key] = source, text, json.dumps(metadata, separators=(",", ":")), bytes(content), tuple(vector)
+        return told
 
     return read
 

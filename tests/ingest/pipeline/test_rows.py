@@ -16,6 +16,8 @@ from langchain_text_splitters import CharacterTextSplitter
 
 from langgraph_prefetch.errors import ConfigurationError, DocumentOrderError
 from langgraph_prefetch.ingest import IngestSettings, ingest, ingest_sync
+from langgraph_prefetch.ingest.plan import INGEST, interpret
+from langgraph_prefetch.ingest.plan.interpret import Work
 from langgraph_prefetch.testing.passages import MemoryPassages
 from tests.ingest.pipeline.corpus import DIMENSIONS, aembed, by_line, documents, embed, rows_of, store, texts_of, vector
 
@@ -77,6 +79,36 @@ def test_timing_changes_nothing(seed: int, writers: int) -> None:
     assert {step.operator for step in first.trace} == {"load", "split", "embed", "upsert"}
     batches = [sorted(tuple(each.column("id").to_pylist()) for each in of.batches) for of in (calm, shaken)]
     assert batches[0] == batches[1]
+
+
+_lines = st.lists(st.sampled_from(["u", "v", "w", "x"]), max_size=4)
+
+
+@settings(max_examples=25)
+@given(corpus=st.dictionaries(st.sampled_from("abcdef"), _lines, max_size=6), writers=st.integers(1, 3))
+def test_the_rows_are_those_of_the_plan_run_in_the_plainest_way(corpus: dict[str, list[str]], writers: int) -> None:
+    """One operator after the other, on lists: the pipeline adds speed and nothing else."""
+
+    def split(_: int, rows: tuple[Any, ...]) -> list[dict[str, Any]]:
+        found = [(source, line) for source, lines in rows for line in lines]
+        return [{"id": f"{source}/{line}", "source": source, "text": line} for source, line in found]
+
+    work: dict[str, Work] = {
+        "load": lambda _, rows: rows,
+        "split": split,
+        "embed": lambda _, rows: [{**row, "vector": vector(row["text"]).tolist()} for row in rows],
+        "upsert": lambda _, rows: {row["id"]: row for row in rows}.values(),
+    }
+    held, _ = interpret(INGEST, work, [corpus.items()], workers=writers)
+    expected = sorted((row["source"], row["text"], row["vector"]) for rows in held for row in rows)
+    given = [
+        Document(page_content="\n".join(lines), metadata={"source": name}) for name, lines in corpus.items() if lines
+    ]
+    passages = store()
+    cut = IngestSettings(batch_rows=2, request_items=1, writers=writers)
+    ingest_sync(given, by_line, embed, passages, settings=cut)
+    found = sorted((row["source"], row["text"], row["embedding"]) for row in passages.rows.values())
+    assert found == expected
 
 
 @pytest.mark.parametrize("changed", [{"batch_rows": 3}, {"writers": 3}, {"request_items": 1}, {"splitters": 2}, {}])
