@@ -20,12 +20,12 @@ from langgraph_prefetch.ingest.keepers import Keeper, LedgerKeeper, RecordKeeper
 from langgraph_prefetch.ingest.loading import Loader
 from langgraph_prefetch.ingest.pace import Pace
 from langgraph_prefetch.ingest.pipeline import AnyLoader, Pipeline
-from langgraph_prefetch.ingest.plan.trace import OperatorTrace
 from langgraph_prefetch.ingest.report import IngestProgress, IngestReport, Progress, SkipList
 from langgraph_prefetch.ingest.requests import Requests
 from langgraph_prefetch.ingest.settings import Cleanup, IngestSettings, check_cleanup
 from langgraph_prefetch.ingest.sources import as_source
 from langgraph_prefetch.ingest.splitting import Splitter, as_splitter
+from langgraph_prefetch.ingest.steps import Steps
 from langgraph_prefetch.ingest.streams import Bridge
 from langgraph_prefetch.ingest.tabular import TabularLoader, as_batches
 from langgraph_prefetch.ingest.units import Marks
@@ -192,6 +192,7 @@ class _Run:
             metric=self.store.metric,
             clock=time.perf_counter,
         )
+        self.steps = Steps(self.trace)
         self.pipeline = Pipeline(
             loader=self.loader,
             splitter=self.splitter,
@@ -202,7 +203,7 @@ class _Run:
             keeper=self.keeper,
             settings=self.settings,
             skipped=self.skipped,
-            trace=self.trace,
+            steps=self.steps,
             tell=self._tell,
         )
         await self.pipeline.run()
@@ -263,5 +264,5 @@ class _Run:
             queues={name: queue.depth for name, queue in pipeline.queues.items()},
             costs=model_of(timings, loads, items=pipeline.rows_written, seconds=seconds),
             settings=replace(settings, request_items=self.pace.load.batch, in_flight=self.pace.load.workers),
-            trace=None if pipeline.steps is None else OperatorTrace(pipeline.steps),
+            trace=self.steps.trace,
         )

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Generator, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Generator
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
 from typing import Any, Protocol
 
-from langgraph_prefetch.errors import IngestError, MissingExtraError, PrefetchError, RefusedPassagesError
+from langgraph_prefetch.errors import MissingExtraError, RefusedPassagesError
 from langgraph_prefetch.ingest.costs import Timing
 from langgraph_prefetch.ingest.engines import Cut, Engine
 from langgraph_prefetch.ingest.keepers import Keeper
 from langgraph_prefetch.ingest.loading import Group, Loaded
 from langgraph_prefetch.ingest.merge import merged
-from langgraph_prefetch.ingest.plan.catalogue import INGEST
-from langgraph_prefetch.ingest.plan.trace import OperatorStep
 from langgraph_prefetch.ingest.queues import BoundedQueue
 from langgraph_prefetch.ingest.report import SkipList
 from langgraph_prefetch.ingest.requests import Requests
@@ -27,6 +23,8 @@ from langgraph_prefetch.ingest.rows import parts_of, strings, with_vectors
 from langgraph_prefetch.ingest.settings import IngestSettings
 from langgraph_prefetch.ingest.sources.shapes import Skipped
 from langgraph_prefetch.ingest.splitting.shapes import Splitter
+from langgraph_prefetch.ingest.stages import first_error, stage
+from langgraph_prefetch.ingest.steps import Steps, of_documents, of_ids, of_vectors
 from langgraph_prefetch.ingest.units import Unit
 from langgraph_prefetch.ingest.workers import Workers
 from langgraph_prefetch.passages import Written
@@ -88,7 +86,7 @@ class Pipeline:
         keeper: Keeper,
         settings: IngestSettings,
         skipped: SkipList,
-        trace: bool,
+        steps: Steps,
         tell: Callable[[], None],
     ) -> None:
         self._loader, self._splitter, self._embedder_mark = loader, splitter, embedder_mark
@@ -110,8 +108,7 @@ class Pipeline:
         self.passages = self.duplicates = self.deleted = self.rows_written = 0
         self.written = Written()
         self.failed: set[str] = set()
-        self.steps: list[OperatorStep] | None = [] if trace else None
-        self._sequence: defaultdict[tuple[str, int], int] = defaultdict(int)
+        self._steps = steps
 
     def _queue(self, items: int | None = None) -> BoundedQueue[Any]:
         return BoundedQueue(max_items=items or self._settings.queued_batches, max_bytes=self._settings.queued_bytes)
@@ -133,7 +130,7 @@ class Pipeline:
             self._requests.check_any()
             await self._end()
         except BaseExceptionGroup as group:
-            error = _first(group)
+            error = first_error(group)
             raise error from error.__cause__
         finally:
             await self._ledger.close()
@@ -149,14 +146,14 @@ class Pipeline:
 
         try:
             while True:
-                with _stage("load"):
+                with stage("load"):
                     group, seconds = await worker.run(following)
                 self.stage_seconds["load"] += seconds
                 self._tell()
                 if group is None:
                     break
-                self._step(
-                    "load", group.writer, len(group.documents), len(group.documents), partial(_of_documents, group)
+                self._steps.add(
+                    "load", group.writer, len(group.documents), len(group.documents), partial(of_documents, group)
                 )
                 await self._to_split.put((group, seconds), group.chars)
             await self._to_split.close()
@@ -174,7 +171,7 @@ class Pipeline:
     async def _cut(self, group: Group) -> Cut:
         if group.rows is not None:
             return Cut(group.rows, 0.0)
-        with _stage("split"):
+        with stage("split"):
             return await self._engine.split(self._splitter, group.documents, self._embedder_mark)
 
     async def _embed(self, tasks: asyncio.TaskGroup) -> None:
@@ -188,11 +185,11 @@ class Pipeline:
             self.stage_seconds["split"] += found.seconds
             for each in found.refused:
                 self._skip(each, group)
-            with _stage("split"):
+            with stage("split"):
                 rows, duplicates = merged(found.rows, group.units)
             self.passages += found.rows.num_rows
             self.duplicates += duplicates
-            self._step("split", group.writer, documents, found.rows.num_rows, partial(_of_ids, found.rows))
+            self._steps.add("split", group.writer, documents, found.rows.num_rows, partial(of_ids, found.rows))
             rows = await self._absent(rows, group)
             parts = parts_of(rows, self._settings.batch_rows)
             outstanding = _Outstanding(group, len(parts))
@@ -209,7 +206,7 @@ class Pipeline:
         """Those rows that are not known to be in the store."""
         if not rows.num_rows:
             return rows
-        with _stage("ledger"):
+        with stage("ledger"):
             absent = await self._ledger.run(self._keeper.absent, _ids(rows))
             if absent is None or all(absent):
                 return rows
@@ -244,11 +241,11 @@ class Pipeline:
             while (batch := await self._to_upsert[number].get()) is not None:
                 rows = await batch.vectors
                 group = batch.group.group
-                self._step("embed", number, batch.rows.num_rows, rows.num_rows, partial(_of_vectors, rows))
+                self._steps.add("embed", number, batch.rows.num_rows, rows.num_rows, partial(of_vectors, rows))
                 written = Written()
                 if rows.num_rows:
                     began = time.perf_counter()
-                    with _stage("upsert"):
+                    with stage("upsert"):
                         try:
                             written = await worker.run(writer.write, rows)
                         except RefusedPassagesError as error:
@@ -258,7 +255,7 @@ class Pipeline:
                     seconds = time.perf_counter() - began
                     self._timed("upsert", rows.num_rows, seconds)
                     self.stage_seconds["upsert"] += seconds
-                self._step("upsert", number, batch.rows.num_rows, rows.num_rows, partial(_of_ids, rows))
+                self._steps.add("upsert", number, batch.rows.num_rows, rows.num_rows, partial(of_ids, rows))
                 self.written += written
                 self.rows_written += rows.num_rows
                 batch.group.batches -= 1
@@ -276,7 +273,7 @@ class Pipeline:
         worker = Workers(1, f"langgraph-prefetch-write-{number}")
         held = ExitStack()
         try:
-            with _stage("upsert"):
+            with stage("upsert"):
                 yield worker, await worker.run(lambda: held.enter_context(self._store.writer()))
         finally:
             closing = worker.submit(held.close)
@@ -317,13 +314,13 @@ class Pipeline:
                     waiting.append(unit)
             if waiting:
                 began = time.perf_counter()
-                with _stage("ledger"):
+                with stage("ledger"):
                     self.deleted += await self._ledger.run(self._keeper.finish, waiting)
                 self.stage_seconds["finish"] += time.perf_counter() - began
                 waiting = []
 
     async def _end(self) -> None:
-        with _stage("ledger"):
+        with stage("ledger"):
             sources = self._loader.loaded.sources
             self.deleted += await self._ledger.run(self._keeper.end, sources, frozenset(self.failed))
 
@@ -339,60 +336,6 @@ class Pipeline:
         if items and len(self.timings[stage]) < _KEPT_TIMINGS:
             self.timings[stage].append(Timing(items, seconds))
 
-    def _step(self, operator: str, partition: int, rows_in: int, rows_out: int, digest: Callable[[], bytes]) -> None:
-        if self.steps is None:
-            return
-        sequence = self._sequence[operator, partition]
-        self._sequence[operator, partition] += 1
-        self.steps.append(
-            OperatorStep(
-                decision=0,
-                place=INGEST.operators.index(INGEST[operator]),
-                partition=partition,
-                sequence=sequence,
-                plan=INGEST.name,
-                operator=operator,
-                rows_in=rows_in,
-                rows_out=rows_out,
-                digest=blake2b(digest(), digest_size=16).hexdigest(),
-            )
-        )
-
-
-@contextmanager
-def _stage(name: str) -> Iterator[None]:
-    """What goes wrong within is an error of this stage; what a foreign one says stays in its cause: texts."""
-    try:
-        yield
-    except PrefetchError:
-        raise
-    except Exception as error:
-        raise IngestError(name, f"{type(error).__name__}; the cause says more") from error
-
-
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The error that came first; the others are what it led to."""
-    error = group.exceptions[0]
-    return _first(error) if isinstance(error, BaseExceptionGroup) else error
-
 
 def _ids(rows: pa.RecordBatch) -> list[str]:
     return strings(rows, "id")
-
-
-def _of_ids(rows: pa.RecordBatch) -> bytes:
-    return "\n".join(_ids(rows)).encode()
-
-
-def _of_vectors(rows: pa.RecordBatch) -> bytes:
-    return _of_ids(rows) + _embedding_bytes(rows)
-
-
-def _of_documents(group: Group) -> bytes:
-    return _of_ids(group.rows) if group.rows is not None else b"".join(each.fingerprint for each in group.documents)
-
-
-def _embedding_bytes(rows: pa.RecordBatch) -> bytes:
-    column = rows.column("embedding")
-    assert isinstance(column, pa.FixedSizeListArray)
-    return bytes(column.flatten().to_numpy().tobytes())
