@@ -124,6 +124,15 @@ def test_each_line_is_a_document(tmp_path: Path) -> None:
     ]
 
 
+def test_metadata_that_no_database_keeps(tmp_path: Path) -> None:
+    """A NUL among them is found however deep; what only looks like one is kept."""
+    content = rb"""{"text": "a", "note": {"deep": ["n\u0000l"]}}
+{"text": "b", "note": "a path, C:\\u0000"}"""
+    documents, skipped = read_one(tmp_path, "a.jsonl", content)
+    assert [each.metadata for each in documents] == [{"note": r"a path, C:\u0000"}]
+    assert skipped == ["a.jsonl:1: holds a NUL character, which PostgreSQL cannot store"]
+
+
 def test_fields_can_be_named(tmp_path: Path) -> None:
     """What is text, what title, and what else is kept."""
     line = json.dumps({"body": "B", "head": "H", "page": 1, "secret": "s"})

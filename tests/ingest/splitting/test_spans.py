@@ -93,6 +93,24 @@ def test_no_character_is_cut_in_two(text: str, bounds: tuple[int, int]) -> None:
         assert span.start in between
 
 
+@given(
+    st.lists(st.sampled_from(["e\u0301", "👩\u200d🚀", "🇩🇪", "각", "漢"]), max_size=80).map("".join),
+    st.integers(12, 30),
+)
+def test_no_character_is_cut_in_two_without_blanks(text: str, size: int) -> None:
+    """Where there are only characters to cut between."""
+    between = {0, *(found.end() for found in regex.finditer(r"\X", text))}
+    for span in RecursiveSplitter(size=size, overlap=5).spans(text):
+        assert {span.start, span.body, span.end} <= between
+
+
+def test_flags_stay_whole_however_many() -> None:
+    """They are pairs of letters: which two belong together shows only from the first of them on."""
+    spans = RecursiveSplitter(size=151, overlap=15).spans("🇩🇪" * 300)
+    assert len(spans) > 3
+    assert all(place % 2 == 0 for span in spans for place in (span.start, span.body, span.end))
+
+
 def pieces(text: str, size: int, overlap: int = 0) -> list[str]:
     return [text[span.start : span.end] for span in RecursiveSplitter(size=size, overlap=overlap).spans(text)]
 
