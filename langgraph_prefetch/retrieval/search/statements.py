@@ -25,7 +25,7 @@ from sqlalchemy.types import NullType
 
 from langgraph_prefetch.retrieval.filters.sql import Expression
 from langgraph_prefetch.retrieval.schema import Collection, passages, registry
-from langgraph_prefetch.retrieval.schema.tables import distance_operator
+from langgraph_prefetch.retrieval.schema.tables import distance_operator, vector_type
 
 # The parameters: anchor, tenant and k; ef_search through the index; query for words.
 ANCHOR = sa.bindparam("anchor", type_=NullType())
@@ -63,11 +63,11 @@ def neighbourhood(
 
     As the search gives them, neither sorted nor kept in between: carrying vectors about costs more than reading them.
     """
-    spec, table, listed = collection.spec, passages(collection), registry(collection.schema)
+    table, listed = passages(collection), registry(collection.schema)
     inner = _exact(collection, where) if exact else _through_index(collection, where, iterative=iterative)
     found = inner.add_columns(table.c.embedding).subquery("nearest")
-    schema, send = (sa.quoted_name(each, True) for each in (collection.extension_schema, f"{spec.storage}_send"))
-    sent: Any = sa.Function(send, found.c.embedding, packagenames=(schema,), type_=sa.LargeBinary)
+    # As text, because SQLAlchemy does not quote the schema of a function.
+    sent = sa.literal_column(f"{vector_type(collection)}_send(nearest.embedding)", sa.LargeBinary)
     epoch = sa.select(listed.c.epoch).where(listed.c.id == collection.id).scalar_subquery()
     nothing = sa.literal_column("''::bytea", sa.LargeBinary)
     return sa.select(
