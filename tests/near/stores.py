@@ -97,4 +97,5 @@ def hashed(texts: Sequence[str], dimensions: int = 256) -> Array:
     for row, text in enumerate(texts):
         for word in re.findall(r"\w+", text.lower()):
             found[row, zlib.crc32(word.encode()) % dimensions] += 1
-    return found / np.linalg.norm(found, axis=1, keepdims=True)
+    found /= np.linalg.norm(found, axis=1, keepdims=True)
+    return found

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.near.source import MemorySource
@@ -66,6 +67,6 @@ def test_its_lists_cannot_be_written_to() -> None:
         (["a"], np.full((1, 2), np.nan)),
     ],
 )
-def test_shapes_that_do_not_go_together_are_refused(ids: list[str], vectors: np.ndarray) -> None:  # type: ignore[type-arg]
+def test_shapes_that_do_not_go_together_are_refused(ids: list[str], vectors: NDArray[np.float64]) -> None:
     with pytest.raises(ConfigurationError):
         MemorySource(ids, vectors.astype(np.float32))

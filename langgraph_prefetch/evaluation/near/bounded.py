@@ -116,9 +116,9 @@ def replay_bounded(
     """
     texts = read_corpus(settings.corpus)
     made = embedder(settings.embedder)
-    embed = _matrix(made)
+    embed = as_matrix_of(made)
     identity = str(getattr(made, "identity", settings.embedder))
-    vectors = Vectors(embed, file=_cache_file(settings.cache, identity), on_text=on_text)
+    vectors = Vectors(embed, file=cache_file(settings.cache, identity), on_text=on_text)
     stored = vectors.of(texts)
     check_embedder(embed, texts[:4], stored[:4])
     width = len(str(len(texts)))
@@ -147,12 +147,14 @@ def replay_bounded(
     )
 
 
-def _matrix(made: Any) -> Callable[[Sequence[str]], Matrix]:
+def as_matrix_of(made: Any) -> Callable[[Sequence[str]], Matrix]:
+    """An embedder as a function from texts to one array."""
     as_matrix = getattr(made, "embed_matrix", None)
     if as_matrix is not None:
         return lambda texts: np.asarray(as_matrix(texts), dtype=np.float32)
     return lambda texts: np.array(made.embed_documents(list(texts)), dtype=np.float32)
 
 
-def _cache_file(folder: Path | None, identity: str) -> Path | None:
+def cache_file(folder: Path | None, identity: str) -> Path | None:
+    """Where an embedder's vectors are kept, so that those of two are never mixed."""
     return None if folder is None else folder / f"{re.sub(r'[^A-Za-z0-9.-]+', '-', identity)}.npz"
