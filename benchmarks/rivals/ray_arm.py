@@ -17,60 +17,51 @@ from benchmarks.rivals.standin import Service
 STORE_BYTES = 400 * 2**20
 
 
-class Split:
+def split(rows: dict[str, Any]) -> dict[str, list[str]]:
     """Documents to passages."""
-
-    def __init__(self) -> None:
-        self._splitter = RecursiveCharacterTextSplitter()
-
-    def __call__(self, rows: dict[str, Any]) -> dict[str, list[str]]:
-        found = [
-            (str(key), f"{key}/{place}", text)
-            for key, whole in zip(rows["key"], rows["text"], strict=True)
-            for place, text in enumerate(self._splitter.split_text(str(whole)))
-        ]
-        keys, ids, texts = (list(column) for column in zip(*found, strict=True))
-        return {"key": keys, "id": ids, "text": texts}
+    splitter = RecursiveCharacterTextSplitter()
+    found = [
+        (str(key), f"{key}/{place}", text)
+        for key, whole in zip(rows["key"], rows["text"], strict=True)
+        for place, text in enumerate(splitter.split_text(str(whole)))
+    ]
+    keys, ids, texts = (list(column) for column in zip(*found, strict=True))
+    return {"key": keys, "id": ids, "text": texts}
 
 
-class Embed:
+def embed(rows: dict[str, Any], delay: float) -> dict[str, Any]:
     """One request a batch."""
-
-    def __init__(self, delay: float) -> None:
-        self._service = Service(delay)
-
-    def __call__(self, rows: dict[str, Any]) -> dict[str, Any]:
-        return {**rows, "embedding": self._service.embed([str(text) for text in rows["text"]])}
+    return {**rows, "embedding": Service(delay).embed([str(text) for text in rows["text"]])}
 
 
-class Write:
-    """One COPY a batch, over a connection that each worker keeps."""
-
-    def __init__(self, url: str) -> None:
-        self._writer = copy_store(url).writer().__enter__()
-
-    def __call__(self, rows: dict[str, Any]) -> dict[str, list[int]]:
-        names = [{"key": str(key), "id": str(id_), "text": str(text)} for key, id_, text in _zipped(rows)]
-        self._writer.write(batch_of(names, rows["embedding"]))
-        return {"written": [len(names)]}
+def write(rows: dict[str, Any], url: str) -> dict[str, list[int]]:
+    """One COPY a batch, over connections that each worker process keeps."""
+    columns = zip(rows["key"], rows["id"], rows["text"], strict=True)
+    passages = [{"key": str(key), "id": str(id_), "text": str(text)} for key, id_, text in columns]
+    with copy_store(url).writer() as writer:
+        writer.write(batch_of(passages, rows["embedding"]))
+    return {"written": [len(passages)]}
 
 
-def _zipped(rows: dict[str, Any]) -> Any:
-    return zip(rows["key"], rows["id"], rows["text"], strict=True)
+def get_ready(rows: dict[str, Any], url: str) -> dict[str, Any]:
+    """What a worker process imports and opens at first use."""
+    copy_store(url)
+    batch_of([{"key": "", "id": "", "text": ""}], Service(0.0).embed([""]))
+    return rows
 
 
 def by_copy(job: Job) -> Done:
-    """All of it, on this machine's cores; the cluster's start is not counted."""
+    """All of it, on this machine's cores; the start of the cluster and of its workers is not counted."""
     copy_store(job.url)
-    ray.init(num_cpus=2, include_dashboard=False, object_store_memory=STORE_BYTES, log_to_driver=False)
     rows, workers = job.settings["rows"], job.settings["workers"]
-    share = {"num_cpus": 0.5 / workers, "batch_size": rows}
+    ray.init(num_cpus=workers, include_dashboard=False, object_store_memory=STORE_BYTES, log_to_driver=False)
+    ray.data.range(8 * workers, override_num_blocks=8 * workers).map_batches(get_ready, fn_args=(job.url,)).count()
     watch = Stopwatch()
     written = (
         ray.data.read_json(str(job.corpus), lines=True)
-        .map_batches(Split, concurrency=1, **share)
-        .map_batches(Embed, fn_constructor_args=(job.delay,), concurrency=workers, **share)
-        .map_batches(Write, fn_constructor_args=(job.url,), concurrency=workers, **share)
+        .map_batches(split, batch_size=rows)
+        .map_batches(embed, batch_size=rows, fn_args=(job.delay,))
+        .map_batches(write, batch_size=rows, fn_args=(job.url,))
         .sum("written")
     )
     seconds = watch.seconds
