@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from contextvars import Context, ContextVar, copy_context
+from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
@@ -21,9 +21,6 @@ from langgraph_prefetch.graph.next_call.private import PrivateCall, TaskCall, Th
 from langgraph_prefetch.graph.next_call.requests import Request, fields_of, fixed
 from langgraph_prefetch.ports import Clock
 from langgraph_prefetch.speculative import speculating
-
-inside: ContextVar[bool] = ContextVar("langgraph_prefetch_inside_model", default=False)
-"""True while a model's own code runs: what it calls of itself is no call of its own."""
 
 _ASYNC = "_a"
 _WHOLE = ("_generate", "_agenerate")
@@ -103,7 +100,6 @@ class Made:
             put_later[0](piece)
 
         context.run(var_child_runnable_config.set, self.caller.speculative_config(Overheard(put)))
-        context.run(inside.set, True)
         context.run(speculating.set, True)
         how: dict[str, Any] = {
             "around": nullcontext if traced else _untraced,

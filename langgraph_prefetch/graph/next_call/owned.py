@@ -7,7 +7,6 @@ at which of them are there to decide how a model is called.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -15,9 +14,9 @@ from langchain_core.language_models import BaseChatModel
 
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.graph.next_call.calls import NextModelCalls
-from langgraph_prefetch.graph.next_call.made import inside
 from langgraph_prefetch.graph.next_call.private import aclosed_after, closed_after
 from langgraph_prefetch.graph.next_call.visit import Visit
+from langgraph_prefetch.speculative import speculating
 
 Model = TypeVar("Model", bound=BaseChatModel)
 
@@ -73,7 +72,7 @@ def _refuse_to_pickle(self: BaseChatModel, protocol: Any) -> Any:
 def _visit(
     method: Callable[..., Any], model: BaseChatModel, messages: Any, settings: dict[str, Any], run_manager: Any
 ) -> Visit | None:
-    if inside.get():
+    if speculating.get():  # a private call's own, or one of a tool that runs early
         return None
     told = run_manager is not _MISSING and run_manager is not None
     calls: NextModelCalls = getattr(type(model), _CALLS)
@@ -94,8 +93,7 @@ def _whole(method: Callable[..., Any]) -> Callable[..., Any]:
                 for result in results:
                     visit.hear(result)
                     return result
-        with _inside():
-            result = method(self, messages, **_given(settings, run_manager))
+        result = method(self, messages, **_given(settings, run_manager))
         if visit is not None:
             visit.hear(result)
         return result
@@ -113,8 +111,7 @@ def _awhole(method: Callable[..., Any]) -> Callable[..., Any]:
                 async for result in results:
                     visit.hear(result)
                     return result
-        with _inside():
-            result = await method(self, messages, **_given(settings, run_manager))
+        result = await method(self, messages, **_given(settings, run_manager))
         if visit is not None:
             visit.hear(result)
         return result
@@ -136,7 +133,7 @@ def _stream(method: Callable[..., Any]) -> Callable[..., Any]:
                 yield given
         if visit.is_answered:
             return
-        with closed_after(_entered(method(self, messages, **_given(settings, run_manager)))) as made:
+        with closed_after(method(self, messages, **_given(settings, run_manager))) as made:
             for given in made:
                 visit.hear(given)
                 yield given
@@ -162,7 +159,7 @@ def _astream(method: Callable[..., Any]) -> Callable[..., Any]:
                 yield given
         if visit.is_answered:
             return
-        async with aclosed_after(_aentered(method(self, messages, **_given(settings, run_manager)))) as made:
+        async with aclosed_after(method(self, messages, **_given(settings, run_manager))) as made:
             async for given in made:
                 visit.hear(given)
                 yield given
@@ -178,36 +175,3 @@ _WAYS: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
     "_stream_chat_model_events": _stream,
     "_astream_chat_model_events": _astream,
 }
-
-
-@contextmanager
-def _inside() -> Iterator[None]:
-    token = inside.set(True)
-    try:
-        yield
-    finally:
-        inside.reset(token)
-
-
-def _entered(made: Iterator[Any]) -> Iterator[Any]:
-    """The same, with :data:`inside` set only while the model's own code runs: what reads it has its own context."""
-    with closed_after(made) as pieces:
-        iterator = iter(pieces)
-        while True:
-            with _inside():
-                given = next(iterator, _MISSING)
-            if given is _MISSING:
-                return
-            yield given
-
-
-async def _aentered(made: AsyncIterator[Any]) -> AsyncIterator[Any]:
-    """:func:`_entered` for coroutines."""
-    async with aclosed_after(made) as pieces:
-        iterator = aiter(pieces)
-        while True:
-            with _inside():
-                given = await anext(iterator, _MISSING)
-            if given is _MISSING:
-                return
-            yield given

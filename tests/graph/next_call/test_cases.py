@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain.agents.middleware import ModelFallbackMiddleware, ModelRetryMiddleware, before_model, wrap_model_call
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.rate_limiters import InMemoryRateLimiter
 from langchain_core.tools import BaseTool, StructuredTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
@@ -31,6 +31,7 @@ from langgraph_prefetch import (
 )
 from langgraph_prefetch.events import NextCallEnded, NextCallFate, NextCallIgnored, NextCallStarted
 from langgraph_prefetch.graph.next_call import ahead
+from langgraph_prefetch.graph.next_call.private import PrivateCall
 from langgraph_prefetch.guesses import Asked, ResultGuess, Tell
 from langgraph_prefetch.testing.models import Call, ScriptedChatModel, Turn
 from langgraph_prefetch.testing.tools import CountingSearch
@@ -108,6 +109,38 @@ def test_a_private_failure_is_no_failure(is_async: bool) -> None:
     assert (report.next_calls, report.next_calls_failed, report.next_calls_adopted) == (1, 1, 0)
     assert report.next_calls_ignored == (("next call: failed a moment ago", 1),)
     assert [each.reason for each in of_kind(events, NextCallEnded)] == ["RuntimeError"]
+
+
+@both
+def test_a_failure_before_the_first_word(is_async: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Adopted while it says nothing yet, and then refused by the provider: the call is made as usual."""
+    adopted, adopt = threading.Event(), PrivateCall.adopt
+
+    def adopts(call: PrivateCall) -> bool:
+        adopted.set()
+        return adopt(call)
+
+    monkeypatch.setattr(PrivateCall, "adopt", adopts)
+
+    class Refused(ScriptedChatModel):
+        def _stream(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> Iterator[Any]:
+            if speculating.get():
+                adopted.wait(5)
+                raise RuntimeError("429")
+            yield from super()._stream(messages, *args, **kwargs)
+
+        async def _astream(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> Any:
+            if speculating.get():
+                await auntil(adopted.is_set)
+                raise RuntimeError("429")
+            async for chunk in super()._astream(messages, *args, **kwargs):
+                yield chunk
+
+    graph, prefetch = agent(Refused(script=TWICE), CountingSearch())
+    assert invoked(graph, is_async)["messages"][-1].content == DONE.text
+    report = settled(prefetch)
+    assert (report.next_calls, report.next_calls_failed, report.next_calls_adopted) == (1, 1, 0)
+    assert adopted.is_set()
 
 
 FAILS = (calls("x"), calls("x"), Turn(text="It stands in", error=ValueError("cut off")))
@@ -243,8 +276,10 @@ def test_a_sync_call_is_abandoned_at_its_next_piece() -> None:
 
     llm = ScriptedChatModel(script=(calls("x"), calls("x"), Turn(text="word " * 300)), seconds_per_token=0.001)
     graph, prefetch = agent(llm, CountingSearch(answer=find))
+    events = watch(prefetch)
     assert len(graph.invoke(GO)["messages"]) == 6
     report = settled(prefetch)
+    assert [each.reason for each in of_kind(events, NextCallEnded)] == ["a tool returned something else"]
     assert (report.next_calls_cancelled, report.next_calls_adopted) == (1, 0)
     assert report.wasted_output_tokens < 300
 
@@ -390,10 +425,13 @@ def test_a_model_inside_a_tool_is_left_alone() -> None:
     prefetch = slow(Prefetcher(["search"], **options_for()))
     llm = prefetch.model(ScriptedChatModel(script=(calls("x"), calls("x"), DONE)))
 
+    call = {"name": "search", "args": {"query": "x"}, "id": "call_2_0"}
+    asked = [AIMessage("", tool_calls=[call]), ToolMessage("hm", tool_call_id="call_2_0"), AIMessage("hm")]
+
     @tool
     def search(query: str) -> str:
         """Search."""
-        return str(llm.invoke([HumanMessage("hm"), AIMessage("a"), AIMessage("b")]).content)
+        return str(llm.invoke([HumanMessage("hm"), *asked]).content)
 
     graph = react(llm, prefetching_tool_node([search], prefetch), version="v2")
     result = graph.with_config(callbacks=[prefetch.handler()]).invoke(GO)

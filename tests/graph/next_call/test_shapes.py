@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
+from langchain.agents.middleware import wrap_tool_call
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models._compat_bridge import achunks_to_events, chunks_to_events
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
@@ -16,12 +17,15 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Send
 
-from langgraph_prefetch import Prefetcher
+from langgraph_prefetch import Budgets, Prefetcher, ResultGuess
+from langgraph_prefetch.events import NextCallStarted
 from langgraph_prefetch.graph.next_call.steps import Expected, ToolStep, kind_of, message_of_call, probability_of
 from langgraph_prefetch.graph.next_call.tokens import Tokens, tokens_of
+from langgraph_prefetch.speculation.flight import FlightState
 from langgraph_prefetch.testing.models import ScriptedChatModel, Turn, UnstreamedScriptedChatModel, script_by_question
 from langgraph_prefetch.testing.tools import CountingSearch
-from tests.graph.cases.rigs import DONE, GO, calls, plain, tool_texts, until
+from langgraph_prefetch.values import Output
+from tests.graph.cases.rigs import DONE, GO, calls, of_kind, plain, tool_texts, until, watch
 from tests.graph.matrix.compare import assert_same
 from tests.graph.matrix.kinds import World
 from tests.graph.matrix.styles import STYLES
@@ -134,6 +138,38 @@ def test_one_of_two_is_wrong() -> None:
     assert (report.next_calls, report.next_calls_adopted) == (1, 0)
 
 
+def test_one_is_at_hand() -> None:
+    """A call whose result is ready counts as that result, and the next model call runs beside the other one."""
+    prefetches: list[Prefetcher] = []
+    asked: list[str] = []
+
+    def ready() -> bool:
+        assert prefetches[0].next_calls is not None
+        (known,) = prefetches[0].next_calls._runs.values()
+        return any(entry.state is FlightState.READY for entry in known.session.cache.entries())
+
+    def find(query: str, k: int) -> str:
+        asked.append(query)
+        if asked.count("b") == 2 and query == "b":
+            until(lambda: prefetches[0].report().next_calls)
+        return "found"
+
+    @wrap_tool_call
+    def patient(request: Any, handler: Any) -> Any:
+        if request.tool_call["id"] == "call_2_0":
+            until(ready)
+        return handler(request)
+
+    llm = ScriptedChatModel(script=(calls("a", "b"), calls("a", "b"), DONE))
+    early = {"budgets": Budgets(guesses_per_step=0, sealed_per_step=1)}
+    graph, prefetch = agent(llm, CountingSearch(answer=find), patient, options=early)
+    prefetches.append(prefetch)
+    events = watch(prefetch)
+    assert tool_texts(graph.invoke(GO)) == ["found"] * 4
+    assert settled(prefetch).next_calls_adopted == 1
+    assert [each.guesses for each in of_kind(events, NextCallStarted)] == ["result+stale"]
+
+
 def test_one_by_one() -> None:
     """Where calls run one after the other, those that have returned count as what they returned."""
     search = CountingSearch()
@@ -225,9 +261,6 @@ def test_until_it_is_told() -> None:
     class Late:
         def guess(self, asked: Any, tell: Any) -> None:
             told.append(tell)
-
-    from langgraph_prefetch import ResultGuess
-    from langgraph_prefetch.values import Output
 
     graph, prefetch = agent(ScriptedChatModel(script=TWICE), CountingSearch(), options={"guesser": Late()})
     graph.invoke(GO)
