@@ -126,8 +126,7 @@ def must_use_the_index(session: Session, statement: sa.Select[Any]) -> None:
     """A comparison with a plan that does other work would be none."""
     compiled = statement.compile(session.get_bind(), compile_kwargs={"render_postcompile": True})
     parameters = {
-        name: process(value) if (process := compiled._bind_processors.get(name)) else value
-        for name, value in compiled.params.items()
+        name: str(value.tolist()) if isinstance(value, np.ndarray) else value for name, value in compiled.params.items()
     }
     plan = session.connection().exec_driver_sql(f"explain {compiled.string}", parameters).scalars().all()
     assert any("_hnsw" in line for line in plan), plan

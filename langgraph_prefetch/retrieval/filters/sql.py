@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
-from langgraph_prefetch.retrieval import _extras  # noqa: F401, I001 - first, so that a missing library is named
-
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 

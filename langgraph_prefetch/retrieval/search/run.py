@@ -18,6 +18,7 @@ from langgraph_prefetch.retrieval.filters.sql import Expression, expression
 from langgraph_prefetch.retrieval.schema import passages
 from langgraph_prefetch.retrieval.schema.vectors import decode, encode, takes_binary
 from langgraph_prefetch.retrieval.search import statements
+from langgraph_prefetch.retrieval.search.paths import fetch
 from langgraph_prefetch.retrieval.search.query import Question, words_query
 from langgraph_prefetch.retrieval.search.rank import fuse
 from langgraph_prefetch.retrieval.search.results import Hit, Nearest
@@ -36,7 +37,7 @@ def nearest(connection: sa.Connection, question: Question, *, insist: bool = Tru
         statement = statements.filtered_nearest(question.collection, where, exact=exact, iterative=iterative)
     else:
         statement = statements.nearest(question.collection, exact=exact, iterative=iterative)
-    rows = connection.execute(statement, _parameters(connection, question)).all()
+    rows = connection.execute(statement, _parameters(connection, question, fetch(question.k))).all()
     if len(rows) < question.k and not exact and insist:
         return nearest(connection, replace(question, exact=True))
     short = len(rows) < question.k
@@ -52,7 +53,8 @@ def neighbourhood(connection: sa.Connection, question: Question, *, insist: bool
     else:
         statement = statements.whole_neighbourhood(question.collection, exact=exact, iterative=iterative)
     sa.event.listen(connection, "before_cursor_execute", _binary)
-    row = connection.execute(statement, _parameters(connection, question)).one()
+    wanted = fetch(question.k) if where else question.k
+    row = connection.execute(statement, _parameters(connection, question, wanted)).one()
     if row.epoch is None:
         raise ConfigurationError(f"collection {question.collection.spec.name!r} was dropped; open the store again")
     ids = tuple(row.ids or ())
@@ -88,7 +90,8 @@ def hybrid(connection: sa.Connection, question: Question, query: str, k: int) ->
     statement = statements.hybrid(
         question.collection, _where(question), exact=question.exact, iterative=question.iterative
     )
-    rows = connection.execute(statement, _parameters(connection, question) | {"query": words_query(query)}).all()
+    parameters = _parameters(connection, question, fetch(question.k)) | {"query": words_query(query)}
+    rows = connection.execute(statement, parameters).all()
     found = {row.id: row for row in rows}
     rankings = [
         [row.id for row in sorted((r for r in rows if r.near is near), key=lambda r: (r.order, r.id))]
@@ -112,7 +115,7 @@ def _where(question: Question) -> tuple[Expression, ...]:
     return (expression(question.condition, passages(question.collection).c.metadata),)
 
 
-def _parameters(connection: sa.Connection, question: Question) -> dict[str, Any]:
+def _parameters(connection: sa.Connection, question: Question, wanted: int) -> dict[str, Any]:
     takes_binary(connection)
     parameters: dict[str, Any] = {
         "anchor": encode(question.vector, question.collection.spec.storage),
@@ -120,7 +123,7 @@ def _parameters(connection: sa.Connection, question: Question) -> dict[str, Any]
         "k": question.k,
     }
     if not question.exact:
-        parameters["ef_search"] = str(question.ef_search)
+        parameters |= {"ef_search": str(question.ef_search), "fetch": wanted}
     return parameters
 
 

@@ -27,10 +27,11 @@ from langgraph_prefetch.retrieval.filters.sql import Expression
 from langgraph_prefetch.retrieval.schema import Collection, passages, registry
 from langgraph_prefetch.retrieval.schema.tables import distance_operator, vector_type
 
-# The parameters: anchor, tenant and k; ef_search through the index; query for words.
+# The parameters: anchor, tenant and k; ef_search and fetch through the index; query for words.
 ANCHOR = sa.bindparam("anchor", type_=NullType())
 _ZERO = sa.literal_column("0.0::float8", sa.Float)
 LIMIT = sa.bindparam("k", type_=sa.Integer)
+FETCH = sa.bindparam("fetch", type_=sa.Integer)
 
 
 def of_tenant(table: sa.Table) -> Expression:
@@ -51,9 +52,8 @@ def filtered_nearest(
     if exact:
         return _exact(collection, where)
     found = _through_index(collection, where, iterative=iterative).cte("nearest").prefix_with("materialized")
-    return sa.select(found.c.id, found.c.text, found.c.metadata, found.c.distance).order_by(
-        found.c.distance + _ZERO, found.c.id
-    )
+    listed = sa.select(found.c.id, found.c.text, found.c.metadata, found.c.distance)
+    return listed.order_by(found.c.distance + _ZERO, found.c.id).limit(LIMIT)
 
 
 def neighbourhood(
@@ -61,11 +61,16 @@ def neighbourhood(
 ) -> sa.Select[Any]:
     """The nearest with their vectors, in one row: epoch, ids, texts, metadata as JSON, bytes of distances and vectors.
 
-    As the search gives them, neither sorted nor kept in between: carrying vectors about costs more than reading them.
+    Without a filter they come as the index gives them, neither sorted nor kept in between: carrying vectors about costs
+    more than reading them.
     """
     table, listed = passages(collection), registry(collection.schema)
     inner = _exact(collection, where) if exact else _through_index(collection, where, iterative=iterative)
-    found = inner.add_columns(table.c.embedding).subquery("nearest")
+    inner = inner.add_columns(table.c.embedding)
+    if where and not exact:
+        some = inner.cte("some").prefix_with("materialized")
+        inner = sa.select(some).order_by(some.c.distance + _ZERO, some.c.id).limit(LIMIT)
+    found = inner.subquery("nearest")
     # As text, because SQLAlchemy does not quote the schema of a function.
     sent = sa.literal_column(f"{vector_type(collection)}_send(nearest.embedding)", sa.LargeBinary)
     epoch = sa.select(listed.c.epoch).where(listed.c.id == collection.id).scalar_subquery()
@@ -134,7 +139,7 @@ def _through_index(collection: Collection, where: Sequence[Expression], *, itera
         sa.select(table.c.id, table.c.text, table.c.metadata, distance.label("distance"))
         .where(_settings(iterative=iterative), of_tenant(table), *where)
         .order_by(distance)
-        .limit(LIMIT)
+        .limit(FETCH)
     )
 
 

@@ -105,7 +105,7 @@ def plan(store: PgVectorStore, statement: sa.Select[Any]) -> str:
         connection.exec_driver_sql(f"set local {FORCED}")
         compiled = statement.compile(dialect=connection.dialect)
         anchor = encode(QUERIES[0], store.collection.spec.storage)
-        values = dict(compiled.params) | {"anchor": anchor, "tenant": "", "k": 5, "ef_search": "40"}
+        values = dict(compiled.params) | {"anchor": anchor, "tenant": "", "k": 5, "fetch": 10, "ef_search": "40"}
         return "\n".join(connection.exec_driver_sql(f"explain {compiled.string}", values).scalars())
 
     return store.database.run(work)
