@@ -74,7 +74,7 @@ class NextModelCalls:
         self.experience = NextCallExperience()
         self._lock = ForkSafeLock()
         self._runs: weakref.WeakKeyDictionary[Run, RunAhead] = weakref.WeakKeyDictionary()
-        self._running = 0
+        self._running, self._process = 0, os.getpid()
         self._rewritten: set[str] = set()
         self._classes: dict[type[BaseChatModel], type[BaseChatModel]] = {}
 
@@ -233,6 +233,8 @@ class NextModelCalls:
     def _admit(self, ahead: RunAhead) -> str | None:
         """Count one more, unless a bound is reached; then its name."""
         with self._lock:
+            if self._process != os.getpid():  # what runs in the process that this one was forked from is not ours
+                self._running, self._process = 0, os.getpid()
             spent = NextCallsSpent(
                 in_run=ahead.started, running=self._running, backed_off_until=self.experience.backed_off_until
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
@@ -47,7 +48,7 @@ class PrivateCall(ABC):
     ) -> None:
         self._begin, self._context, self._whole, self._clock = begin, context, whole, clock
         self._around, self._wanted, self._on_stop = around, wanted, on_stop
-        self._lock = threading.Lock()
+        self._lock, self._process = threading.Lock(), os.getpid()
         self._pieces: deque[Piece] = deque()
         self._given: list[Any] = []
         self._stopping = self.adopted = self.complete = False
@@ -85,7 +86,9 @@ class PrivateCall(ABC):
         self._wake()
 
     def adopt(self) -> bool:
-        """Take it over; False if it failed or was given up."""
+        """Take it over; False if it failed, was given up, or runs in the process that this one was forked from."""
+        if os.getpid() != self._process:
+            return False
         with self._lock:
             cut_off = self.ended_at is not None and not self.complete
             if self._stopping or cut_off or self.error is not None:
@@ -129,7 +132,8 @@ class ThreadCall(PrivateCall):
     def cancel(self) -> None:
         """Give it up."""
         self._stopping = True
-        self._wake()
+        if os.getpid() == self._process:  # a forked child has neither its thread nor what held its lock
+            self._wake()
 
     def pieces(self) -> Iterator[Piece]:
         """All of them, the live ones too. One reader."""

@@ -17,9 +17,10 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, create_react_agent, tools_condition
 
 from langgraph_prefetch import Budgets, NextCalls, Prefetcher, PrefetchMiddleware, prefetching_tool_node
+from langgraph_prefetch.testing.models import ScriptedChatModel
 from langgraph_prefetch.testing.script import Call, Turn
 from langgraph_prefetch.testing.tools import CountingSearch
-from tests.graph.matrix.kinds import Graph, Verdict, Watch, World, search_for
+from tests.graph.matrix.kinds import Choose, Graph, Verdict, Watch, World, search_for
 
 NOTHING_EARLY = Budgets(guesses_per_step=0, sealed_per_step=0)
 """Every search runs itself, so that there is something to run beside."""
@@ -155,6 +156,18 @@ def _prompted(world: World, *middleware: Any) -> Graph:
     return _agent(world, *middleware, system_prompt="Be brief.", name="guide")
 
 
+def _artifact(world: World, *middleware: Any) -> Graph:
+    answer = world.search._answer
+    world.search._answer = lambda query, k: (answer(query, k), {"ids": [k, query]})
+    world.tool_options = {"response_format": "content_and_artifact"}
+    return _agent(world, *middleware)
+
+
+def _chosen(world: World, *middleware: Any) -> Graph:
+    never = ScriptedChatModel(script=())
+    return create_agent(never, world.tools, middleware=[Choose(world.model()), *middleware], **world.options)
+
+
 KINDS: dict[str, Kind] = {
     "agent": Kind(_agent, _agent, is_agent=True),
     "drawn": _by_hand(_drawn),
@@ -167,5 +180,7 @@ KINDS: dict[str, Kind] = {
     ),
     "prompted": Kind(_prompted, _prompted, is_agent=True),
     "structured": Kind(_structured, _structured, is_agent=True),
+    "artifact": Kind(_artifact, _artifact, is_agent=True),
+    "chosen": Kind(_chosen, _chosen, is_agent=True),
 }
 """By name. ``watched`` has a guard that rewrites every result of a tool."""

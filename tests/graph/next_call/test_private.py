@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
+import warnings
 from collections.abc import AsyncIterator, Iterator
 from contextlib import nullcontext
 from contextvars import Context
@@ -125,6 +127,27 @@ def test_one_that_was_cut_off_is_not_taken_over() -> None:
     call.cancel()
     assert stops.event.wait(5)
     assert not call.adopt()
+
+
+def test_a_forked_child_takes_nothing_over() -> None:
+    """The call's thread is not there; waiting for it would be for ever."""
+    with held() as gate:
+
+        def begin(put: Any) -> Iterator[int]:
+            yield 1
+            gate.wait(5)
+
+        call, stops = threaded(begin)
+        until(lambda: call.given)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # threads are running: that is the point
+            child = os.fork()
+        if child == 0:
+            refused = not call.adopt()
+            call.cancel()
+            os._exit(0 if refused else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert stops.event.wait(5)
 
 
 def test_one_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
