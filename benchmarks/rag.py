@@ -1,6 +1,6 @@
 """Question in, context out, end to end: plain LangChain, plain LangGraph and LangGraph prefetched, on the same store.
 
-    python benchmarks/rag.py [CORPUS.jsonl ...] [--passages 18000] [--questions 40] [--workers 1 2 4 8]
+    python benchmarks/rag.py [CORPUS.jsonl ...] [--passages 18000] [--questions 16] [--workers 1 2 4 8]
         [--delay 0.06] [--tokens-per-second 50] [--rounds 2] [--json OUT]
 
 A scripted model says at a steady rate which two searches a question needs, and asks for them; they run side by side and
@@ -167,7 +167,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path, metavar="CORPUS.jsonl")
     parser.add_argument("--passages", type=int, default=18_000)
-    parser.add_argument("--questions", type=int, default=40)
+    parser.add_argument("--questions", type=int, default=16)
     parser.add_argument("--workers", nargs="+", type=int, default=[1, 2, 4, 8])
     parser.add_argument("--delay", type=float, default=0.06)
     parser.add_argument("--tokens-per-second", type=float, default=50.0)
