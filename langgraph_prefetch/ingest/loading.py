@@ -144,7 +144,7 @@ class Loader:
             number = self._writer(document)
             size = len(document.text)
             group = self._open[number]
-            if group.documents and group.chars + size > self._settings.batch_chars:
+            if group.documents and self._is_full(group, size):
                 yield self._take(number)
                 group = self._open[number]
             group.documents.append(document)
@@ -152,11 +152,15 @@ class Loader:
             group.chars += size
             self.loaded.documents += 1
             self.loaded.chars += size
-            if len(group.documents) >= self._settings.batch_rows:
-                yield self._take(number)
         if told:
             unit.fingerprint = self.loaded.sources[unit.source] = told.digest()
-        self._open[-1].ended.append(unit)
+        # In a group with documents of it, it is finished as soon as they are written.
+        last = next((group for group in self._open if unit.source in group.units), self._open[-1])
+        last.ended.append(unit)
+
+    def _is_full(self, group: Group, size: int) -> bool:
+        settings = self._settings
+        return group.chars + size > settings.batch_chars or len(group.documents) >= settings.batch_rows
 
     def _writer(self, document: Document) -> int:
         writers = self._settings.writers

@@ -1,5 +1,6 @@
 """What has not changed is passed over, what has is replaced, and deletes follow LangChain's modes."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.indexing import InMemoryRecordManager, index
 from langchain_core.vectorstores import InMemoryVectorStore
 
-from langgraph_prefetch.ingest import ingest, ingest_sync
+from langgraph_prefetch.ingest import IngestSettings, ingest, ingest_sync
 from langgraph_prefetch.ingest.settings import Cleanup
 from langgraph_prefetch.testing.passages import MemoryPassages
 from tests.ingest.pipeline.corpus import by_line, documents, embed, rows_of, store, texts_of
@@ -117,6 +118,24 @@ async def test_rows_left_by_a_run_without_cleanup_go_with_the_next_that_cleans()
     assert (await ingest([_a("new")], by_line, counted.embed, passages)).unchanged == 1
 
 
+async def test_incremental_deletes_while_the_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A document's older passages are gone before a later document is embedded."""
+    monkeypatch.setattr("langgraph_prefetch.ingest.pipeline._FINISHED_AT_ONCE", 1)
+    passages = store()
+    await ingest([_a("old")], by_line, embed, passages)
+
+    async def after_the_first(texts: Sequence[str]) -> Any:
+        async with asyncio.timeout(20):
+            while "b" in texts and "old" in texts_of(passages):  # noqa: ASYNC110 - the store has no event for it
+                await asyncio.sleep(0.005)
+        return embed(texts)
+
+    given = [_a("new"), Document(page_content="b", metadata={"source": "b"})]
+    cut = IngestSettings(batch_rows=1, request_items=1)
+    report = await ingest(given, by_line, after_the_first, passages, settings=cut)
+    assert (texts_of(passages), report.deleted, report.skipped_count) == (["b", "new"], 1, 0)
+
+
 @pytest.mark.parametrize("cleanup", ["full", "scoped_full"])
 async def test_nothing_is_deleted_at_the_end_of_a_run_that_failed(cleanup: Cleanup) -> None:
     """What was there is there until all that replaces it is."""
@@ -130,7 +149,8 @@ async def test_nothing_is_deleted_at_the_end_of_a_run_that_failed(cleanup: Clean
     with pytest.raises(Exception, match="load"):
         await ingest(failing(), by_line, embed, passages, cleanup=cleanup)
     assert {"old", "a 0.0"} < set(texts_of(passages))
-    await ingest([_a("new")], by_line, embed, passages, cleanup=cleanup)
+    report = await ingest([_a("new")], by_line, embed, passages, cleanup=cleanup)
+    assert report.deleted == (7 if cleanup == "full" else 1)
     assert "old" not in texts_of(passages)
     assert ("a 0.0" in texts_of(passages)) == (cleanup == "scoped_full")
 

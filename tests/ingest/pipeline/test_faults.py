@@ -118,6 +118,17 @@ async def test_an_embedder_that_always_fails_stops_the_run(count: int) -> None:
     assert isinstance(caught.value.__cause__, ConnectionError)
 
 
+async def test_failures_with_successes_between_them_stop_nothing() -> None:
+    """However many there are in all."""
+
+    async def every_other(texts: Sequence[str]) -> Any:
+        return _raise(texts) if int(texts[0].split()[1].split(".")[0]) % 2 else embed(texts)
+
+    settings = IngestSettings(request_items=1, in_flight=1, attempts=1, failures_in_a_row=2)
+    report = await ingest(documents(12, lines=1), by_line, every_other, store(), settings=settings)
+    assert (report.written.added, report.skipped_count) == (6, 6)
+
+
 async def test_a_document_that_cannot_be_split_costs_no_other() -> None:
     """It is named, and stays as it was."""
 
