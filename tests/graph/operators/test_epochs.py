@@ -23,9 +23,8 @@ def in_memory(_: str) -> Iterator[BaseStore]:
 
 @contextmanager
 def in_postgres(url: str) -> Iterator[BaseStore]:
-    with PostgresStore.from_conn_string(
-        url.replace("+psycopg", ""), pool_config={"min_size": 1, "max_size": 6}
-    ) as store:
+    pool: PoolConfig = {"min_size": 1, "max_size": 6}
+    with PostgresStore.from_conn_string(url.replace("+psycopg", ""), pool_config=pool) as store:
         store.setup()
         yield store
 
