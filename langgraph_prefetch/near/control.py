@@ -5,7 +5,8 @@ fixed share of all calls is checked (served ones by a search in the background).
 twice the one before, the thresholds are tested (:mod:`~langgraph_prefetch.near.threshold`); the tests share out
 ``1 - confidence`` among them (a half, a quarter, …), so that looking again does not wear it out. An alarm
 (:mod:`~langgraph_prefetch.near.alarm`) forgets all that came before the change it found: if what came since passes a
-test, the threshold is tightened to that, else nothing but proved answers is served until enough is known anew.
+test, the threshold is tightened to that, else nothing but proved answers is served until enough is known anew. The
+stated confidence is that of each stretch between alarms.
 """
 
 from __future__ import annotations

@@ -23,11 +23,11 @@ this one's passages.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from langgraph_prefetch.locks import ForkSafeLock
 from langgraph_prefetch.near._numpy import np
 from langgraph_prefetch.near.anchors import AnchorReader
 from langgraph_prefetch.near.control import Check, Tier
@@ -75,7 +75,7 @@ class NearRun:
 
     def __init__(self, settings: NearSettings, controls: Controls, *, tool: str, scope: Hashable) -> None:
         self._settings, self._controls, self._tool, self._scope = settings, controls, tool, scope
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._surroundings = Surroundings()
         self._asked: str | None = None
 
