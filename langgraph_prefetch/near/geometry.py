@@ -21,6 +21,8 @@ Floats = NDArray[np.float64]
 
 _UNIT_ROUNDOFF = 2.0**-24
 _SPARE = 8
+HALF_MARGIN = 2.0**-10
+"""What rounding a query and an anchor to 16 bits may do to the cosine between either and a passage."""
 
 
 def float_margin(dimensions: int) -> float:
@@ -35,6 +37,12 @@ def float_margin(dimensions: int) -> float:
 def lengths_of(vectors: Matrix) -> Floats:
     """The length of each row."""
     return np.asarray(np.sqrt(np.square(vectors, dtype=np.float64).sum(axis=1)))
+
+
+def may_be_halves(vectors: Matrix) -> bool:
+    """Whether every number is one that 16 bits can hold, so that the store may round queries to such numbers too."""
+    with np.errstate(over="ignore"):
+        return bool((vectors == vectors.astype(np.float16)).all())
 
 
 def quick(metric: Metric, vectors: Matrix, lengths: Floats, point: Vector) -> Vector:

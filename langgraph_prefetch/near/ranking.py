@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from langgraph_prefetch.near._numpy import np
-from langgraph_prefetch.near.geometry import Vector, exact, float_margin, lengths_of
+from langgraph_prefetch.near.geometry import HALF_MARGIN, Vector, exact, float_margin, lengths_of
 from langgraph_prefetch.near.nearest import nearest
 from langgraph_prefetch.near.reach import Ball, reach
 from langgraph_prefetch.near.surroundings import Union
@@ -51,12 +51,13 @@ def rank(union: Union, query: Vector, k: int, norm_bound: float | None = None) -
     if not rows:
         return Ranked(rows=(), similarities=(), reach=float("inf"), proved=True)
     scale = _scale(union, length, norm_bound)
-    margin = float_margin(len(query))
+    margin = float_margin(len(query)) + (HALF_MARGIN if union.halves else 0.0)
     kth = similarities[:k][-1]
     found = reach(_balls(union, query, norm_bound), kth / scale, metric=union.metric, margin=margin)
     sure = (
         all(each.exact for each in union.lists)
         and (union.metric != "inner_product" or _bounded(union, norm_bound))
+        and not (union.metric == "l2" and union.halves)  # of a distance, rounding takes no fixed share
         and found > 1
         and _settled(union, query, rows, similarities, k, 4 * margin * _rounding_scale(union, similarities, scale))
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from langgraph_prefetch.near._numpy import np
-from langgraph_prefetch.near.geometry import Floats, Matrix, Vector, exact, lengths_of
+from langgraph_prefetch.near.geometry import Floats, Matrix, Vector, exact, lengths_of, may_be_halves
 from langgraph_prefetch.passages import Metric, Neighbourhood
 
 MAX_LISTS = 24
@@ -40,6 +40,7 @@ class Union:
         lengths: of the vectors.
         metric: what "nearest" means.
         epoch: of all the lists.
+        halves: the store may keep 16-bit numbers, and round queries to them.
         longest: the length of the longest vector.
     """
 
@@ -51,6 +52,7 @@ class Union:
     lengths: Floats
     metric: Metric
     epoch: int
+    halves: bool
 
     @property
     def longest(self) -> float:
@@ -118,6 +120,7 @@ class _Rows:
         self._metadatas: list[Mapping[str, Any]] = []
         self._vectors: Matrix | None = None
         self._lengths: Floats = np.zeros(0)
+        self._halves = True
 
     def add(self, fetched: Neighbourhood) -> None:
         new = [row for row, name in enumerate(fetched.ids) if name not in self._row]
@@ -128,6 +131,7 @@ class _Rows:
         vectors = self._grown(len(self._row), fetched.vectors.shape[1])
         vectors[start : len(self._row)] = fetched.vectors[new]
         self._lengths = np.concatenate([self._lengths, lengths_of(fetched.vectors[new])])
+        self._halves = self._halves and may_be_halves(fetched.vectors[new])
 
     def union(self, lists: tuple[Listed, ...], metric: Metric, epoch: int) -> Union:
         assert self._vectors is not None
@@ -142,6 +146,7 @@ class _Rows:
             lengths=self._lengths,
             metric=metric,
             epoch=epoch,
+            halves=self._halves,
         )
 
     def _grown(self, rows: int, dimensions: int) -> Matrix:
