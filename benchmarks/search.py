@@ -91,7 +91,7 @@ def server(url: str | None) -> Iterator[str]:
         yield url
         return
     with postgres() as own:
-        yield own.uri
+        yield own.url
 
 
 def in_turns(runs: dict[str, Callable[[int], object]], times: int) -> dict[str, list[float]]:
@@ -105,7 +105,7 @@ def in_turns(runs: dict[str, Callable[[int], object]], times: int) -> dict[str, 
     return {name: each[len(each) // 10 :] for name, each in took.items()}
 
 
-def by_hand(store: PgVectorStore) -> tuple[Any, sa.Engine]:
+def by_hand(store: PgVectorStore, url: str) -> tuple[Any, sa.Engine]:
     """The store's own table, as a user would map it."""
 
     class Base(DeclarativeBase):
@@ -119,7 +119,7 @@ def by_hand(store: PgVectorStore) -> tuple[Any, sa.Engine]:
         meta: Mapped[dict[str, Any]] = mapped_column("metadata", JSONB)
         embedding = mapped_column(VECTOR(DIMENSIONS))
 
-    return Passage, sa.create_engine(store.database._joined()._connectable().url)
+    return Passage, sa.create_engine(sa.make_url(url).set(drivername="postgresql+psycopg"))
 
 
 def must_use_the_index(session: Session, statement: sa.Select[Any]) -> None:
@@ -132,8 +132,8 @@ def must_use_the_index(session: Session, statement: sa.Select[Any]) -> None:
     assert any("_hnsw" in line for line in plan), plan
 
 
-def measure(store: PgVectorStore, anchors: NDArray[np.float32], queries: int) -> dict[str, Any]:
-    passage, engine = by_hand(store)
+def measure(store: PgVectorStore, url: str, anchors: NDArray[np.float32], queries: int) -> dict[str, Any]:
+    passage, engine = by_hand(store, url)
     distance = [passage.embedding.cosine_distance(each) for each in anchors]
 
     def hand(turn: int) -> object:
@@ -243,7 +243,7 @@ def main() -> int:
             store.create_index(memory_mb=512)
             store.database.run(lambda connection: connection.exec_driver_sql("analyze"))
             anchors = vectors[rows:]
-            figures = measure(store, anchors, arguments.queries)
+            figures = measure(store, url, anchors, arguments.queries)
             result = report(figures, filtered(store, anchors[:100]), rows)
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
