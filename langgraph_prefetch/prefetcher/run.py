@@ -47,6 +47,7 @@ class Run:
 
     Attributes:
         at_end: called with the reason when the run is over or its prefetches are given up. They must not raise.
+        kept: what others keep for as long as the run is there, by who keeps it.
     """
 
     def __init__(self, engine: PrefetchEngine, session: Session) -> None:
@@ -63,6 +64,7 @@ class Run:
         self._touched: dict[Hashable, str] = {}
         self._interrupted = self._closed = False
         self.at_end: list[Callable[[str], None]] = []
+        self.kept: dict[object, Any] = {}
 
     def begin_step(self, model_call: Hashable, question: str = "", results: tuple[str, ...] = ()) -> Step:
         """A model call begins; ``question`` is the user's latest text, ``results`` what tools have answered."""

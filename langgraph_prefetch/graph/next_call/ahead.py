@@ -203,6 +203,10 @@ class RunAhead:
         """The run is over, or its prefetches are given up."""
         with self.lock:
             pending = tuple(self._pending)
+            if self.is_over:
+                self._made.clear()
+                self._steps.clear()
+                self._results.clear()
         for each in pending:
             if each.step.all_came and not self.calls.paused:  # there was no next model call
                 self.wrong(each, reason)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -73,7 +72,6 @@ class NextModelCalls:
         self.engine, self.earlier = engine, earlier
         self.experience = NextCallExperience()
         self._lock = ForkSafeLock()
-        self._runs: weakref.WeakKeyDictionary[Run, RunAhead] = weakref.WeakKeyDictionary()
         self._running, self._process = 0, os.getpid()
         self._rewritten: set[str] = set()
         self._classes: dict[type[BaseChatModel], type[BaseChatModel]] = {}
@@ -104,6 +102,7 @@ class NextModelCalls:
         messages: Sequence[BaseMessage],
         settings: Mapping[str, Any],
         *,
+        way: str,
         told: bool,
     ) -> Visit | None:
         """A real call of an owned model begins; None if it is not one of the agent's own. Never raises."""
@@ -111,7 +110,7 @@ class NextModelCalls:
             run = agents_run(self.engine) if self.engine.enabled else None
             if run is None:
                 return None
-            ahead, way = self._of(run), method.__name__
+            ahead = self._of(run)
             made = Made(
                 model=model,
                 method=method,
@@ -252,16 +251,17 @@ class NextModelCalls:
 
     def _of(self, run: Run) -> RunAhead:
         with self._lock:
-            found = self._runs.get(run)
+            found: RunAhead | None = run.kept.get(self)
             if found is None:
-                found = self._runs[run] = RunAhead(self, run)
+                # With the run, not here: what it holds leads back to the run, which nobody may keep alive.
+                found = run.kept[self] = RunAhead(self, run)
                 run.at_end.append(found.end)
         return found
 
     def ahead_of(self, run: Run) -> RunAhead | None:
         """What is known of ``run``, if a model call of its own was seen."""
-        with self._lock:
-            return self._runs.get(run)
+        found: RunAhead | None = run.kept.get(self)
+        return found
 
 
 class DuringCall:

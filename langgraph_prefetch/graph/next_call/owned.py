@@ -56,7 +56,7 @@ def _owned_class(of: type[BaseChatModel], calls: NextModelCalls) -> type[BaseCha
     for way, wrapped in _WAYS.items():
         method = getattr(of, way, None)
         if method is not None and method is not getattr(BaseChatModel, way, None):
-            added[way] = wrapped(method)
+            added[way] = wrapped(way, method)
     metaclass: Any = type(of)
     cls: type[BaseChatModel] = metaclass(of.__name__, (of,), added)
     setattr(cls, _CALLS, calls)
@@ -70,24 +70,29 @@ def _refuse_to_pickle(self: BaseChatModel, protocol: Any) -> Any:
 
 
 def _visit(
-    method: Callable[..., Any], model: BaseChatModel, messages: Any, settings: dict[str, Any], run_manager: Any
+    way: str,
+    method: Callable[..., Any],
+    model: BaseChatModel,
+    messages: Any,
+    settings: dict[str, Any],
+    run_manager: Any,
 ) -> Visit | None:
     if speculating.get():  # a private call's own, or one of a tool that runs early
         return None
     told = run_manager is not _MISSING and run_manager is not None
     calls: NextModelCalls = getattr(type(model), _CALLS)
-    return calls.visit(model, method, messages, settings, told=told)
+    return calls.visit(model, method, messages, settings, way=way, told=told)
 
 
 def _given(settings: dict[str, Any], run_manager: Any) -> dict[str, Any]:
     return settings if run_manager is _MISSING else {**settings, "run_manager": run_manager}
 
 
-def _whole(method: Callable[..., Any]) -> Callable[..., Any]:
+def _whole(way: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def ask(self: Any, messages: Any, stop: Any = None, run_manager: Any = _MISSING, **settings: Any) -> Any:
         settings = {"stop": stop, **settings}
-        visit = _visit(method, self, messages, settings, run_manager)
+        visit = _visit(way, method, self, messages, settings, run_manager)
         if visit is not None:
             with closed_after(visit.replayed(run_manager)) as results:
                 for result in results:
@@ -101,11 +106,11 @@ def _whole(method: Callable[..., Any]) -> Callable[..., Any]:
     return ask
 
 
-def _awhole(method: Callable[..., Any]) -> Callable[..., Any]:
+def _awhole(way: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     async def ask(self: Any, messages: Any, stop: Any = None, run_manager: Any = _MISSING, **settings: Any) -> Any:
         settings = {"stop": stop, **settings}
-        visit = _visit(method, self, messages, settings, run_manager)
+        visit = _visit(way, method, self, messages, settings, run_manager)
         if visit is not None:
             async with aclosed_after(visit.areplayed(run_manager)) as results:
                 async for result in results:
@@ -119,11 +124,11 @@ def _awhole(method: Callable[..., Any]) -> Callable[..., Any]:
     return ask
 
 
-def _stream(method: Callable[..., Any]) -> Callable[..., Any]:
+def _stream(way: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def ask(self: Any, messages: Any, stop: Any = None, run_manager: Any = _MISSING, **settings: Any) -> Iterator[Any]:
         settings = {"stop": stop, **settings}
-        visit = _visit(method, self, messages, settings, run_manager)
+        visit = _visit(way, method, self, messages, settings, run_manager)
         if visit is None:
             yield from method(self, messages, **_given(settings, run_manager))
             return
@@ -141,13 +146,13 @@ def _stream(method: Callable[..., Any]) -> Callable[..., Any]:
     return ask
 
 
-def _astream(method: Callable[..., Any]) -> Callable[..., Any]:
+def _astream(way: str, method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     async def ask(
         self: Any, messages: Any, stop: Any = None, run_manager: Any = _MISSING, **settings: Any
     ) -> AsyncIterator[Any]:
         settings = {"stop": stop, **settings}
-        visit = _visit(method, self, messages, settings, run_manager)
+        visit = _visit(way, method, self, messages, settings, run_manager)
         if visit is None:
             async with aclosed_after(method(self, messages, **_given(settings, run_manager))) as made:
                 async for given in made:
@@ -167,7 +172,7 @@ def _astream(method: Callable[..., Any]) -> Callable[..., Any]:
     return ask
 
 
-_WAYS: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
+_WAYS: dict[str, Callable[[str, Callable[..., Any]], Callable[..., Any]]] = {
     "_generate": _whole,
     "_agenerate": _awhole,
     "_stream": _stream,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,6 +14,7 @@ from langchain.agents import create_agent
 from langchain.agents.middleware import ModelFallbackMiddleware, ModelRetryMiddleware, before_model, wrap_model_call
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.rate_limiters import InMemoryRateLimiter
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import BaseTool, StructuredTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_stream_writer
@@ -30,9 +33,12 @@ from langgraph_prefetch import (
     with_prefetch,
 )
 from langgraph_prefetch.events import NextCallEnded, NextCallFate, NextCallIgnored, NextCallStarted
+from langgraph_prefetch.graph.callback import StreamListener
 from langgraph_prefetch.graph.next_call import ahead
 from langgraph_prefetch.graph.next_call.private import PrivateCall
 from langgraph_prefetch.guesses import Asked, ResultGuess, Tell
+from langgraph_prefetch.prefetcher import Run
+from langgraph_prefetch.speculation import next_call
 from langgraph_prefetch.testing.models import Call, ScriptedChatModel, Turn
 from langgraph_prefetch.testing.tools import CountingSearch
 from langgraph_prefetch.values import Output
@@ -516,10 +522,10 @@ def test_what_keeps_it_back(options: Any, reason: str) -> None:
     assert prefetch.next_calls.experience._all.right == 1
 
 
-def test_a_search_that_takes_no_time() -> None:
+def test_a_search_that_takes_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is nothing to hide, so no model call is spent on it."""
+    monkeypatch.setattr(next_call, "LEAST_SECONDS", 60.0)
     ours = PrefetchMiddleware(["search"], **options_for())
-    ours.prefetch._typical.add("search", 0.0)
     create_agent(ScriptedChatModel(script=TWICE), [CountingSearch().tool], middleware=[ours]).invoke(GO)
     assert settled(ours.prefetch).next_calls_ignored == (("next call: nothing to hide", 1),)
 
@@ -696,7 +702,6 @@ def test_a_compiled_graph_is_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"serve": "bounded"}, "needs neighbourhoods="),
         ({"serve": "verifed"}, "Did you mean 'verified'"),
         ({"next_calls": NextCalls(per_run=1)}, "are for serve='verified'"),
         ({"serve": "verified", "next_calls": 3}, "next_calls takes a NextCalls object"),
@@ -718,3 +723,41 @@ def test_nothing_of_it_runs_under_exact() -> None:
     assert ours.prefetch.next_calls is None
     assert ours.prefetch.earlier is None
     assert ours.prefetch.report().next_calls == 0
+
+
+def gone(*held: weakref.ref[Run]) -> bool:
+    """Whether nothing holds them; the thread that reads streams may do so for a moment."""
+    gc.collect()
+    return all(each() is None for each in held)
+
+
+def test_nothing_is_left_of_a_run() -> None:
+    """Neither of one that ended, nor of one that was dropped without an end."""
+    graph, prefetch = agent(ScriptedChatModel(script=TWICE), CountingSearch())
+    runs: list[weakref.ref[Run]] = []
+    opens = prefetch.open_run
+
+    def opened(configurable: Any = None) -> Run:
+        run = opens(configurable)
+        runs.append(weakref.ref(run))
+        return run
+
+    prefetch.open_run = opened  # type: ignore[method-assign]
+    graph.invoke(GO)
+    settled(prefetch)
+    until(lambda: gone(*runs))
+
+    by_hand = Prefetcher(["search"], **options_for())
+    llm = by_hand.model(ScriptedChatModel(script=TWICE))
+    run = by_hand.open_run()
+    ref = weakref.ref(run)
+    listener = StreamListener(by_hand, run)
+
+    # As a node of a graph would call it, which is then never heard of again.
+    def think(text: str) -> Any:
+        return llm.invoke(text)
+
+    RunnableLambda(think).invoke("go", {"callbacks": [listener]})
+    assert run.kept
+    del run, listener
+    until(lambda: gone(ref))

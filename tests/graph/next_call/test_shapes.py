@@ -144,9 +144,8 @@ def test_one_is_at_hand() -> None:
     asked: list[str] = []
 
     def ready() -> bool:
-        assert prefetches[0].next_calls is not None
-        (known,) = prefetches[0].next_calls._runs.values()
-        return any(entry.state is FlightState.READY for entry in known.session.cache.entries())
+        (run,) = prefetches[0]._runs.all()
+        return any(entry.state is FlightState.READY for entry in run.session.cache.entries())
 
     def find(query: str, k: int) -> str:
         asked.append(query)
