@@ -93,6 +93,7 @@ def create(
     if memory_mb is not None:
         connection.execute(sa.select(sa.func.set_config("maintenance_work_mem", f"{memory_mb}MB", True)))
     connection.exec_driver_sql(statement)
+    _tell_planner(connection, collection)
 
 
 def create_concurrently(connection: sa.Connection, collection: Collection, *, m: int, ef_construction: int) -> None:
@@ -105,6 +106,7 @@ def create_concurrently(connection: sa.Connection, collection: Collection, *, m:
         if not each.valid and each.name == _name(collection):
             connection.exec_driver_sql(f"drop index concurrently {quoted(collection.schema)}.{quoted(each.name)}")
     connection.exec_driver_sql(statement)
+    _tell_planner(connection, collection)
 
 
 def create_on_metadata(connection: sa.Connection, collection: Collection) -> None:
@@ -118,6 +120,11 @@ def create_on_metadata(connection: sa.Connection, collection: Collection) -> Non
 def drop(connection: sa.Connection, collection: Collection) -> None:
     """Remove the HNSW index that ``create`` made; searches are exact then."""
     connection.exec_driver_sql(f"drop index if exists {quoted(collection.schema)}.{quoted(_name(collection))}")
+
+
+def _tell_planner(connection: sa.Connection, collection: Collection) -> None:
+    """Without statistics, which autovacuum gathers a minute later, it passes the index by for a tenant's few rows."""
+    connection.exec_driver_sql(f"analyze {qualified(collection)}")
 
 
 def _name(collection: Collection) -> str:

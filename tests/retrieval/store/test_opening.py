@@ -114,6 +114,16 @@ def test_an_index_that_no_search_uses(store: PgVectorStore, index: str) -> None:
     again(store)
 
 
+@pytest.mark.parametrize("concurrently", [False, True])
+def test_the_planner_knows_a_table_that_was_indexed(store: PgVectorStore, concurrently: bool) -> None:
+    """Without statistics it would compare every passage until autovacuum comes by, whatever index there is."""
+    store.add_texts(["x"] * 50)
+    store.create_index(concurrently=concurrently)
+    known = sa.text("select count(*) from pg_stats where tablename = :name and attname = 'tenant'")
+    name = store.collection.table_name
+    assert store.database.run(lambda connection: connection.scalar(known, {"name": name})) == 1
+
+
 async def test_an_index_made_while_others_write(store: PgVectorStore) -> None:
     """Made concurrently, and again after a crash left it half made."""
     await store.acreate_index(concurrently=True)
