@@ -14,6 +14,7 @@ from langgraph_prefetch.graph.wrap import prefetcher_of, with_prefetch
 from langgraph_prefetch.guesses import Asked, ResultGuess, ResultGuesser
 from langgraph_prefetch.intent.cue_file import load_cues
 from langgraph_prefetch.intent.cues import Cue, CueSet, default_cues
+from langgraph_prefetch.near_miss import NearMiss
 from langgraph_prefetch.observe.unclaimed import UnclaimedCall
 from langgraph_prefetch.outbound import OutboundRules, Outgoing
 from langgraph_prefetch.report import Report
@@ -33,6 +34,7 @@ __all__ = [
     "ExecutorLimits",
     "Memory",
     "MissingExtraError",
+    "NearMiss",
     "NextCalls",
     "OutboundRules",
     "Outgoing",

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from langgraph_prefetch.errors import ConfigurationError, UnknownOptionError, did_you_mean
 from langgraph_prefetch.guesses import ResultGuesser
+from langgraph_prefetch.near_miss import NearMiss
 from langgraph_prefetch.outbound import (
     DESTINATIONS,
     THIRD_PARTY_RULES,
@@ -83,6 +84,8 @@ class Budgets:
         per_run: all speculations of one run.
         per_scope_per_minute: all speculations of one shared scope, in a sliding minute.
         per_process_per_minute: all speculations of this process, in a sliding minute.
+        neighbourhoods_per_run: lists of passages fetched around anchors for near misses, in one run. They count as
+            speculations of the scope and the process too; how many one model call may fetch its ``NearMiss`` says.
     """
 
     guesses_per_step: int = 3
@@ -90,6 +93,7 @@ class Budgets:
     per_run: int = 100
     per_scope_per_minute: int = 300
     per_process_per_minute: int = 1_200
+    neighbourhoods_per_run: int = 40
 
     def __post_init__(self) -> None:
         for each in dataclasses.fields(self):
@@ -252,6 +256,10 @@ class PrefetchOptions:
         may_send: the redaction hook, asked before a call is sent early; unless it returns True, nothing is sent.
         next_calls: when the next model call may start in private, under ``serve="verified"``.
         guesser: guesses results for ``serve="verified"``, besides the earlier results of the run and its scope.
+        near: of tools by name, what their near misses may be answered from: for ``serve="bounded"``, and as guesses
+            for ``serve="verified"``.
+        epsilon: under ``serve="bounded"`` at most this share of the near misses that are served may be a wrong set, in
+            (0, 1).
     """
 
     serve: ServeMode = "exact"
@@ -271,6 +279,8 @@ class PrefetchOptions:
     may_send: MaySend | None = None
     next_calls: NextCalls = NextCalls()
     guesser: ResultGuesser | None = None
+    near: Mapping[str, NearMiss] = field(default_factory=dict, hash=False)
+    epsilon: float = 0.01
 
     def __post_init__(self) -> None:
         self._check_serve()
@@ -309,16 +319,32 @@ class PrefetchOptions:
     def _check_serve(self) -> None:
         if self.serve not in SERVE_MODES:
             raise ConfigurationError(
-                f"serve must be 'exact' or 'verified', not {self.serve!r}.{did_you_mean(str(self.serve), SERVE_MODES)}"
+                f"serve must be 'exact', 'bounded' or 'verified', not {self.serve!r}."
+                f"{did_you_mean(str(self.serve), SERVE_MODES)}"
             )
-        if self.serve == "bounded":
-            raise ConfigurationError("serve='bounded' needs neighbourhoods=, the store whose near misses it may answer")
+        self._check_near()
         if not isinstance(self.next_calls, NextCalls):
             raise ConfigurationError(f"next_calls takes a NextCalls object, not {self.next_calls!r}")
         if self.guesser is not None and not isinstance(self.guesser, ResultGuesser):
             raise ConfigurationError(f"guesser takes an object with a method guess(asked, tell), not {self.guesser!r}")
-        if self.serve == "exact" and (self.guesser is not None or self.next_calls != NextCalls()):
+        if self.serve != "verified" and (self.guesser is not None or self.next_calls != NextCalls()):
             raise ConfigurationError("next_calls and guesser are for serve='verified'")
+
+    def _check_near(self) -> None:
+        if not isinstance(self.near, Mapping):
+            raise ConfigurationError(
+                f"near takes a NearMiss for each tool's name: near={{'search': NearMiss(…)}}, not {self.near!r}"
+            )
+        for name, each in self.near.items():
+            if not isinstance(each, NearMiss):
+                raise ConfigurationError(f"near[{name!r}] takes a NearMiss(source=…, k=…), not {type(each).__name__}")
+        if self.serve == "exact" and self.near:
+            raise ConfigurationError(
+                "near is for serve='bounded' or serve='verified'; serve='exact' answers no near misses"
+            )
+        _number("epsilon", self.epsilon)
+        if not 0 < self.epsilon < 1:
+            raise ConfigurationError(f"epsilon is a share in (0, 1), not {self.epsilon!r}: 0.01 means one in a hundred")
 
     def check_prices(self, policies: Iterable[ToolPolicy]) -> None:
         """Check that the tools' prices and the value of a second go together.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypedDict
 
 from langgraph_prefetch.config import Budgets, ForceStreaming, NextCalls, Price, ScopeOf, ServeMode
 from langgraph_prefetch.guesses import ResultGuesser
+from langgraph_prefetch.near_miss import NearMiss
 from langgraph_prefetch.outbound import MaySend
 
 
@@ -29,3 +31,5 @@ class OptionTypes(TypedDict, total=False):
     may_send: MaySend | None
     next_calls: NextCalls
     guesser: ResultGuesser | None
+    near: Mapping[str, NearMiss]
+    epsilon: float

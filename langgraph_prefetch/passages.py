@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,6 +40,33 @@ class Neighbourhood:
     exact: bool
     whole: bool
     epoch: int
+
+
+@runtime_checkable
+class NeighbourhoodSource(Protocol):
+    """A store that can give the passages around a vector together with their vectors."""
+
+    @property
+    def metric(self) -> Metric:
+        """What "nearest" means there."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """The length of its vectors."""
+        ...
+
+    def epoch(self) -> int:
+        """A number that moves whenever the contents that are searched change, by whatever process."""
+        ...
+
+    def neighbourhood(self, anchor: NDArray[np.float32], n: int) -> Neighbourhood:
+        """The ``n`` passages nearest to ``anchor``, in one round trip."""
+        ...
+
+    async def aneighbourhood(self, anchor: NDArray[np.float32], n: int) -> Neighbourhood:
+        """As ``neighbourhood``, without blocking the event loop."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from langgraph_prefetch.config import ToolPolicy
 from langgraph_prefetch.keys import Encoded
-from langgraph_prefetch.passages import Metric, Neighbourhood, RefusedRow, SourceDone, Written
+from langgraph_prefetch.passages import Metric, RefusedRow, SourceDone, Written
+from langgraph_prefetch.passages import NeighbourhoodSource as NeighbourhoodSource
 from langgraph_prefetch.values import Output
 
 if TYPE_CHECKING:
@@ -97,33 +98,6 @@ class Caller(Protocol):
 
     def key(self, ignore: tuple[str, ...]) -> Encoded:
         """Equal for two callers only if no tool could tell them apart; ``ignore`` names keys left out."""
-        ...
-
-
-@runtime_checkable
-class NeighbourhoodSource(Protocol):
-    """A store that can give the passages around a vector together with their vectors."""
-
-    @property
-    def metric(self) -> Metric:
-        """What "nearest" means there."""
-        ...
-
-    @property
-    def dimensions(self) -> int:
-        """The length of its vectors."""
-        ...
-
-    def epoch(self) -> int:
-        """A number that moves whenever the contents that are searched change, by whatever process."""
-        ...
-
-    def neighbourhood(self, anchor: NDArray[np.float32], n: int) -> Neighbourhood:
-        """The ``n`` passages nearest to ``anchor``, in one round trip."""
-        ...
-
-    async def aneighbourhood(self, anchor: NDArray[np.float32], n: int) -> Neighbourhood:
-        """As ``neighbourhood``, without blocking the event loop."""
         ...
 
 

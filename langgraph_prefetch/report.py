@@ -13,6 +13,11 @@ from langgraph_prefetch.events import (
     DRY_RUN,
     Event,
     Fate,
+    NearAnswered,
+    NearChecked,
+    NearFetched,
+    NearIgnored,
+    NearTierChanged,
     NextCallEnded,
     NextCallFate,
     NextCallIgnored,
@@ -65,7 +70,7 @@ class Report:
     Attributes:
         runs, steps: agent runs and model calls listened to.
         search_calls: real calls of the named tools.
-        served_reasoning, served_sealed, served_reuse: calls answered early, by source.
+        served_reasoning, served_sealed, served_reuse, served_near: calls answered early, by source.
         late: served calls that joined a retrieval still running.
         speculations: background retrievals started.
         served_speculations, wasted, failed, cancelled: how they ended; ``unsettled`` have not yet.
@@ -91,6 +96,14 @@ class Report:
         hidden_model_seconds: time of adopted model calls that the agent did not wait for.
         wasted_input_tokens, wasted_output_tokens: of those that were not adopted, estimated where the provider did
             not tell.
+        near_fetches: lists of passages fetched around anchors for near misses; ``near_bytes``, of their vectors, and
+            ``near_fetch_seconds``, all taken together.
+        near_proved: near misses served that were proved right.
+        near_unserved: reasons for which a ranking among fetched passages was not served, and how often.
+        near_ignored: reasons for which passages were not fetched, and how often.
+        near_audited, near_audited_wrong: near misses served that were searched again, and those that were wrong sets;
+            ``near_wrong_low`` and ``near_wrong_high``: Clopper-Pearson interval, 95 %, of their rate.
+        near_closings: how often something that was answered before was not any more.
     """
 
     runs: int = 0
@@ -99,6 +112,7 @@ class Report:
     served_reasoning: int = 0
     served_sealed: int = 0
     served_reuse: int = 0
+    served_near: int = 0
     late: int = 0
     speculations: int = 0
     served_speculations: int = 0
@@ -128,6 +142,22 @@ class Report:
     hidden_model_seconds: float = 0.0
     wasted_input_tokens: int = 0
     wasted_output_tokens: int = 0
+    near_fetches: int = 0
+    near_bytes: int = 0
+    near_fetch_seconds: float = 0.0
+    near_proved: int = 0
+    near_unserved: tuple[tuple[str, int], ...] = ()
+    near_ignored: tuple[tuple[str, int], ...] = ()
+    near_audited: int = 0
+    near_audited_wrong: int = 0
+    near_wrong_low: float = 0.0
+    near_wrong_high: float = 1.0
+    near_closings: int = 0
+
+    @property
+    def near_wrong_set_rate(self) -> float:
+        """Wrong sets / near misses served that were searched again; 0 if none was."""
+        return _share(self.near_audited_wrong, self.near_audited)
 
     @property
     def next_calls_unsettled(self) -> int:
@@ -137,7 +167,7 @@ class Report:
     @property
     def served(self) -> int:
         """Search calls answered without running the tool for them."""
-        return self.served_reasoning + self.served_sealed + self.served_reuse
+        return self.served_reasoning + self.served_sealed + self.served_reuse + self.served_near
 
     @property
     def misses(self) -> int:
@@ -166,8 +196,9 @@ class Report:
 
     @property
     def amplification(self) -> float:
-        """Backend starts with prefetch / without it."""
-        return _share(self.speculations + self.misses, self.search_calls) if self.search_calls else 1.0
+        """Backend starts with prefetch, fetches of passages and second searches included / without it."""
+        started = self.speculations + self.near_fetches + self.near_audited + self.misses
+        return _share(started, self.search_calls) if self.search_calls else 1.0
 
     def timeline(self, path: str | Path) -> Path:
         """Draw the recorded runs to ``path``, a page for ``.html`` and a picture for ``.png``; returns the path.
@@ -180,9 +211,10 @@ class Report:
         return self.recording.timeline(path)
 
     def __str__(self) -> str:
+        near = f", near {self.served_near}" if self.served_near else ""
         lines = [
             f"search calls    {self.search_calls}, served {self.served} (coverage {self.coverage:.0%}: "
-            f"reasoning {self.served_reasoning}, sealed call {self.served_sealed}, reuse {self.served_reuse})",
+            f"reasoning {self.served_reasoning}, sealed call {self.served_sealed}, reuse {self.served_reuse}{near})",
             f"speculations    {self.speculations}: served {self.served_speculations}, wasted {self.wasted}, "
             f"failed {self.failed}, cancelled {self.cancelled}, unsettled {self.unsettled} "
             f"(accuracy {self.accuracy:.0%})",
@@ -201,6 +233,13 @@ class Report:
                 f"({self.hidden_model_seconds:.2f} s hidden), cancelled {self.next_calls_cancelled}, "
                 f"failed {self.next_calls_failed}, unsettled {self.next_calls_unsettled}; wasted tokens: "
                 f"{self.wasted_input_tokens} read, {self.wasted_output_tokens} written"
+            )
+        if self.near_fetches:
+            lines.append(
+                f"near misses     {self.served_near} served ({self.near_proved} proved) from {self.near_fetches} "
+                f"fetches ({self.near_bytes / 1e6:.1f} MB, {self.near_fetch_seconds:.2f} s); searched again "
+                f"{self.near_audited}, "
+                f"wrong {self.near_audited_wrong} (95 %: {self.near_wrong_low:.1%} to {self.near_wrong_high:.1%})"
             )
         if self.net_value is not None:
             lines.append(f"net value       {self.net_value:+.4g} {self.unit}")
@@ -237,6 +276,8 @@ class Tally:
         self._seconds: defaultdict[str, float] = defaultdict(float)
         self._ignored: Counter[str] = Counter()
         self._next_ignored: Counter[str] = Counter()
+        self._near_unserved: Counter[str] = Counter()
+        self._near_ignored: Counter[str] = Counter()
         self._unserved: Counter[str] = Counter()
         self._open: OrderedDict[str, _Steps] = OrderedDict()
 
@@ -286,6 +327,21 @@ class Tally:
                 self._n["wasted_input"] += event.wasted_input_tokens
                 self._n["wasted_output"] += event.wasted_output_tokens
                 self._seconds["hidden_model"] += event.hidden_seconds
+            case NearFetched():
+                self._n["near_fetches"] += 1
+                self._n["near_bytes"] += event.bytes
+                self._seconds["near_fetch"] += event.seconds
+            case NearIgnored():
+                self._near_ignored[event.reason] += 1
+            case NearAnswered():
+                self._n["near_proved"] += event.served and event.tier == "proved"
+                if not event.served:
+                    self._near_unserved[event.reason] += 1
+            case NearChecked():
+                self._n["near_audited"] += event.served
+                self._n["near_audited_wrong"] += event.served and event.wrong
+            case NearTierChanged():
+                self._n["near_closings"] += not event.open
             case RunEnded():
                 self._n["idle"] += event.idle
                 steps = self._open.pop(event.run_id, _Steps())
@@ -314,6 +370,8 @@ class Tally:
             n, seconds = self._n.copy(), self._seconds.copy()
             ignored = tuple(self._ignored.most_common())
             next_ignored = tuple(self._next_ignored.most_common())
+            near_unserved = tuple(self._near_unserved.most_common())
+            near_ignored = tuple(self._near_ignored.most_common())
             unserved = self._unserved.copy()
         net_value = None
         if price_list is not None:
@@ -328,6 +386,7 @@ class Tally:
             served_reasoning=n[f"served.{Source.REASONING}"],
             served_sealed=n[f"served.{Source.SEALED}"],
             served_reuse=n[f"served.{Source.REUSE}"],
+            served_near=n[f"served.{Source.NEAR}"],
             late=n["late"],
             speculations=n["speculations"],
             served_speculations=n[f"fate.{Fate.SERVED}"],
@@ -357,4 +416,13 @@ class Tally:
             hidden_model_seconds=seconds["hidden_model"],
             wasted_input_tokens=n["wasted_input"],
             wasted_output_tokens=n["wasted_output"],
+            near_fetches=n["near_fetches"],
+            near_bytes=n["near_bytes"],
+            near_fetch_seconds=seconds["near_fetch"],
+            near_proved=n["near_proved"],
+            near_unserved=near_unserved,
+            near_ignored=near_ignored,
+            near_audited=n["near_audited"],
+            near_audited_wrong=n["near_audited_wrong"],
+            near_closings=n["near_closings"],
         )

@@ -40,11 +40,15 @@ Delta = TextDelta | ReasoningDelta | ToolCallDelta
 
 
 class Source(StrEnum):
-    """Where a speculation's query came from; coverage is split along the first three."""
+    """Where a speculation's query came from; coverage is split along them.
+
+    ``NEAR`` is no speculation's: passages fetched around the thought, ranked for the real query.
+    """
 
     REASONING = "reasoning"
     SEALED = "sealed"
     REUSE = "reuse"
+    NEAR = "near"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

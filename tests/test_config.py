@@ -66,7 +66,7 @@ def test_every_option_is_explained(kind: type[Any]) -> None:
         (ToolPolicy, {"name": "s", "max_per_second": 0}, "max_per_second must be above 0, not 0"),
         (ToolPolicy, {"name": "s", "max_per_second": float("nan")}, "max_per_second must be above 0"),
         (ToolPolicy, {"name": "s", "timeout_seconds": 0}, "timeout_seconds must be above 0"),
-        (PrefetchOptions, {"serve": "fuzzy"}, "serve must be 'exact' or 'verified', not 'fuzzy'"),
+        (PrefetchOptions, {"serve": "fuzzy"}, "serve must be 'exact', 'bounded' or 'verified', not 'fuzzy'"),
         (PrefetchOptions, {"threshold": 0}, "threshold is a probability between 0 and 1, not 0"),
         (PrefetchOptions, {"threshold": 1.0}, "threshold is a probability"),
         (PrefetchOptions, {"threshold": 90}, "threshold is a probability"),

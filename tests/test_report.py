@@ -67,7 +67,8 @@ def test_the_parts_add_up(fates: list[Fate | None], answers: list[tuple[Source |
     events += [sample(SearchCallAnswered, source=source, late=late and source is not None) for source, late in answers]
     report = tallied(*events)
     assert report.search_calls == report.served + report.misses == len(answers)
-    assert report.served == report.served_reasoning + report.served_sealed + report.served_reuse
+    sources = (report.served_reasoning, report.served_sealed, report.served_reuse, report.served_near)
+    assert report.served == sum(sources)
     ends = (report.served_speculations, report.wasted, report.failed, report.cancelled, report.unsettled)
     assert report.speculations == sum(ends) == len(fates)
     assert all(end >= 0 for end in ends)

@@ -266,7 +266,7 @@ class StreamListener(BaseCallbackHandler):
         with self._lock:
             self._models[run_id] = Hearing(run, forced=forced, loop=self._loop or running_loop())
             _keep_last(self._models, MAX_OPEN_RUNS)
-        run.begin_step(run_id, question_in(messages), results_in(messages))
+        run.begin_step(run_id, question_in(messages), results_in(messages), self._models[run_id].caller)
 
     def _run_for(self, run_id: UUID, parent_run_id: UUID | None) -> Run:
         root = self._roots.get(parent_run_id, parent_run_id) if parent_run_id is not None else run_id

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.retrievers import BaseRetriever
@@ -16,18 +16,26 @@ from langgraph_prefetch.graph.by_hand import PrefetchedRetriever, PrefetchedTool
 from langgraph_prefetch.graph.callback import StreamListener
 from langgraph_prefetch.graph.current import current_runs
 from langgraph_prefetch.graph.dated import DatedRetriever, DatedTool, tells_epoch
+from langgraph_prefetch.graph.near.view import view_of
 from langgraph_prefetch.graph.next_call.calls import NextModelCalls
 from langgraph_prefetch.graph.next_call.owned import owned
 from langgraph_prefetch.graph.retrievers import RetrieverSearch
 from langgraph_prefetch.graph.survey import refusal_of
 from langgraph_prefetch.graph.tools import LangChainTool
 from langgraph_prefetch.intent.cues import CueSet
+from langgraph_prefetch.near_miss import NearMiss
 from langgraph_prefetch.option_types import OptionTypes
 from langgraph_prefetch.ports import SearchTool
 from langgraph_prefetch.prefetcher import PrefetchEngine, Run
 from langgraph_prefetch.speculation.shared import Shared
 
+if TYPE_CHECKING:
+    from langgraph_prefetch.graph.near.misses import NearMisses
+
 Named = str | ToolPolicy
+NEEDS_NEAR = (
+    "serve='bounded' answers near misses, so it needs to know from what: near={'search': NearMiss(source=store, k=…)}"
+)
 Model = TypeVar("Model", bound=BaseChatModel)
 
 
@@ -62,6 +70,9 @@ class Prefetcher(PrefetchEngine):
         self.policies = _policies(tools)
         self.options.check_prices(self.policies.values())
         self.next_calls = NextModelCalls(self, self.earlier) if self.earlier is not None else None
+        self._near_misses: NearMisses | None = None
+        for name in self.options.near:
+            self._policy_of(name)
 
     def admit(self, tool: BaseTool) -> bool:
         """Take a named tool in, unless something about it speaks against running it early; True if it was taken."""
@@ -75,8 +86,21 @@ class Prefetcher(PrefetchEngine):
         if reason is not None:
             self.refuse(tool.name, reason)
             return False
-        self._take(self._search_tool(tool, policy))
+        search = self._search_tool(tool, policy)
+        self._take(search)
+        self._take_near(search, tool, self.options.near.get(tool.name))
         return True
+
+    def require_near(self) -> None:
+        """Raise ``ConfigurationError`` if near misses are to be answered and nothing says from what."""
+        if self.options.serve == "bounded" and not self.options.near:
+            raise ConfigurationError(NEEDS_NEAR)
+
+    def check_near(self, tool: BaseTool) -> None:
+        """Raise ``ConfigurationError`` if the near misses of a tool cannot be answered as it was said."""
+        near, policy = self.options.near.get(tool.name), self.policies.get(tool.name)
+        if near is not None and policy is not None and refusal_of(tool, reads_runtime=policy.reads_runtime) is None:
+            view_of(self._search_tool(tool, policy), tool, near, self.options.epsilon)
 
     def handler(self) -> StreamListener:
         """A callback handler that hears model calls, for ``config={"callbacks": [...]}`` or ``graph.with_config``.
@@ -97,12 +121,14 @@ class Prefetcher(PrefetchEngine):
             current_runs.reset(token)
             opened.close()
 
-    def tool(self, tool: BaseTool) -> BaseTool:
+    def tool(self, tool: BaseTool, *, near: NearMiss | None = None) -> BaseTool:
         """The same tool, answering from speculations where it can; for code that calls it itself.
+
+        ``near``: what its near misses may be answered from, unless the prefetcher's own option says it.
 
         Raises:
             UnknownToolError: a tool that was not named.
-            ConfigurationError: something that is no LangChain tool.
+            ConfigurationError: something that is no LangChain tool, or near misses that cannot be answered.
         """
         if not isinstance(tool, BaseTool):
             raise ConfigurationError(f"tool() takes a LangChain tool, not {tool!r}: put @tool on a plain function")
@@ -113,6 +139,7 @@ class Prefetcher(PrefetchEngine):
             return tool
         search = self._search_tool(tool, policy, raw=tool.response_format == "content")
         self._take(search)
+        self._take_near(search, tool, self._near_of(tool.name, near), raw=tool.response_format == "content")
         return PrefetchedTool.over(tool, self, search)
 
     def model(self, model: Model) -> Model:
@@ -131,12 +158,16 @@ class Prefetcher(PrefetchEngine):
             )
         return model if self.next_calls is None else owned(model, self.next_calls)
 
-    def retriever(self, retriever: BaseRetriever, *, name: str | None = None) -> BaseRetriever:
+    def retriever(
+        self, retriever: BaseRetriever, *, name: str | None = None, near: NearMiss | None = None
+    ) -> BaseRetriever:
         """The same retriever, answering from speculations where it can. ``name``: as named in ``tools``.
+
+        ``near``: what its near misses may be answered from, unless the prefetcher's own option says it.
 
         Raises:
             UnknownToolError: a name that was not named; without ``name``, if there is not exactly one.
-            ConfigurationError: something that is no LangChain retriever.
+            ConfigurationError: something that is no LangChain retriever, or near misses that cannot be answered.
         """
         if not isinstance(retriever, BaseRetriever):
             raise ConfigurationError(f"retriever() takes a LangChain retriever, not {retriever!r}")
@@ -146,7 +177,30 @@ class Prefetcher(PrefetchEngine):
         kind = DatedRetriever if tells_epoch(retriever) else RetrieverSearch
         search = kind(retriever, policy, traced=self.options.trace_speculations)
         self._take(search)
+        self._take_near(search, retriever, self._near_of(name, near))
         return PrefetchedRetriever.over(retriever, self, search)
+
+    def _near_of(self, name: str, given: NearMiss | None) -> NearMiss | None:
+        near = self.options.near.get(name) if given is None else given
+        if near is None and self.options.serve == "bounded" and not self.options.near and self._near_misses is None:
+            raise ConfigurationError(NEEDS_NEAR)
+        if near is not None and not isinstance(near, NearMiss):
+            raise ConfigurationError(f"near takes a NearMiss(source=…, k=…), not {type(near).__name__}")
+        if near is not None and self.options.serve == "exact":
+            raise ConfigurationError("near is for Prefetcher(tools, serve='bounded') or serve='verified'")
+        return near
+
+    def _take_near(
+        self, search: SearchTool, held: BaseTool | BaseRetriever, near: NearMiss | None, *, raw: bool = False
+    ) -> None:
+        if near is None:
+            return
+        view = view_of(search, held, near, self.options.epsilon, raw=raw)
+        if self._near_misses is None:
+            from langgraph_prefetch.graph.near.misses import NearMisses  # needs numpy, which the core does without
+
+            self.near = self._near_misses = NearMisses(self)
+        self._near_misses.take(view)
 
     def _take(self, search: SearchTool) -> None:
         """In the order in which they were named: a guess is for the first."""

@@ -58,6 +58,7 @@ class PrefetchMiddleware(AgentMiddleware[Any, Any, Any]):
     def __init__(self, tools: Sequence[Named], *, cues: CueSet | None = None, **options: Unpack[OptionTypes]) -> None:
         super().__init__()
         self.prefetch = Prefetcher(tools, cues=cues, **options)
+        self.prefetch.require_near()
         self._seam = AnswerSeam(self.prefetch, self._run_of_call, self.prefetch.next_calls)
         self._lock = threading.Lock()
         # A run has no name of its own that a middleware could see; its latest message has.
@@ -185,6 +186,9 @@ class PrefetchMiddleware(AgentMiddleware[Any, Any, Any]):
         others = [tool for each in middleware if each is not self for tool in getattr(each, "tools", ())]
         names = {_name_of(tool) for tool in (*build["tools"], *others)}
         self.prefetch.agent_has(names)
+        for tool in (*build["tools"], *others):
+            if isinstance(tool, BaseTool):
+                self.prefetch.check_near(tool)
         for wanted in self.prefetch.policies:
             if wanted not in names:
                 raise UnknownToolError(wanted, names)

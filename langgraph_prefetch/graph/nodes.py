@@ -36,6 +36,7 @@ def prefetching_tool_node(
     Raises:
         UnknownToolError: ``prefetch`` names none of the tools.
     """
+    prefetch.require_near()
     node = ToolNode(tools, **options)
     if not prefetch.policies.keys() & node.tools_by_name.keys():
         raise UnknownToolError(next(iter(prefetch.policies)), node.tools_by_name, "in the node. Its tools")

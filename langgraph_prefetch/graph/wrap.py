@@ -64,6 +64,7 @@ def with_prefetch(
     prefetch = Prefetcher(tools, cues=cues, **options)
     if prefetch.next_calls is not None:
         raise ConfigurationError(OWNS_NO_MODEL)
+    prefetch.require_near()
     _admit_tools(graph, prefetch)
     return cast("Graph", _listening(_answered(graph, AnswerSeam(prefetch)), prefetch))
 

@@ -67,6 +67,10 @@ class AnchorReader:
         """One of the offered anchors was fetched."""
         self._left -= 1
 
+    def spared(self) -> None:
+        """One that was counted as fetched was not needed after all."""
+        self._left += 1
+
     def begin(self) -> Iterator[Anchor]:
         """The anchors before the first word."""
         yield from self._offer([Anchor("question", self._question)], reserve=0)

@@ -51,6 +51,7 @@ class LocalAnswer:
         tier: ``"proved"`` or ``"likely"``: serve it; None: run the tool.
         check: whether, and how, :meth:`NearRun.learn` is to be told the right answer.
         epoch: of the passages.
+        among: how many passages were ranked.
     """
 
     ids: tuple[str, ...]
@@ -61,6 +62,7 @@ class LocalAnswer:
     tier: Tier | None
     check: Check
     epoch: int
+    among: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,7 @@ class NearRun:
             tier=tier,
             check=check,
             epoch=union.epoch,
+            among=len(union.ids),
         )
 
     def learn(

@@ -11,6 +11,11 @@ from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.events import (
     Event,
     Fate,
+    NearAnswered,
+    NearChecked,
+    NearFetched,
+    NearIgnored,
+    NearTierChanged,
     NextCallEnded,
     NextCallFate,
     NextCallIgnored,
@@ -46,6 +51,11 @@ NAMES: dict[type[Any], str] = {
     NextCallStarted: "next_call_started",
     NextCallIgnored: "next_call_ignored",
     NextCallEnded: "next_call_ended",
+    NearFetched: "near_fetched",
+    NearIgnored: "near_ignored",
+    NearAnswered: "near_answered",
+    NearChecked: "near_checked",
+    NearTierChanged: "near_tier_changed",
     RunEnded: "run_ended",
     Trouble: "trouble",
 }
@@ -105,7 +115,9 @@ def level_of(event: Event) -> int:
     match event:
         case Trouble() | SpeculationEnded(fate=Fate.FAILED) | NextCallEnded(fate=NextCallFate.FAILED):
             return logging.WARNING
-        case SearchCallAnswered() | RunEnded():
+        case NearTierChanged(open=False):
+            return logging.WARNING
+        case SearchCallAnswered() | RunEnded() | NearTierChanged():
             return logging.INFO
         case _:
             return logging.DEBUG
@@ -138,5 +150,7 @@ def _kind(event: Event) -> tuple[str, ...]:
             return ("speculation_ended", event.tool, event.reason)
         case NextCallEnded():
             return ("next_call_ended", event.reason)
+        case NearTierChanged():
+            return ("near_tier_changed", event.tool, event.tier)
         case _:
             return (NAMES[type(event)],)

@@ -15,9 +15,11 @@ from langgraph_prefetch.intent.cues import CueSet, default_cues
 from langgraph_prefetch.intent.reader import IntentSettings
 from langgraph_prefetch.keys import RunScope, SharedScope, shared_scope
 from langgraph_prefetch.locks import ForkSafeLock
+from langgraph_prefetch.near.binomial import interval
 from langgraph_prefetch.observe.recording import MAX_EVENTS, Recording
 from langgraph_prefetch.observe.unclaimed import UnclaimedCall, UnclaimedLedger
 from langgraph_prefetch.ports import SearchTool
+from langgraph_prefetch.prefetcher.nearness import Nearness, NearRun
 from langgraph_prefetch.prefetcher.open_runs import OpenRuns
 from langgraph_prefetch.prefetcher.run import Run, end_session, query_of
 from langgraph_prefetch.query_hash import query_hash
@@ -74,6 +76,7 @@ class PrefetchEngine:
         self._typical = TypicalSeconds()
         self._gate = Experience() if options.value_of_second is not None or options.dry_run else None
         self.earlier = EarlierResults() if options.serve == "verified" else None
+        self.near: Nearness | None = None
         self._paused = False
         self._runs = OpenRuns()
         self._warned: set[str] = set()
@@ -137,12 +140,14 @@ class PrefetchEngine:
         """What happened so far, in numbers that add up."""
         for run in self._runs.all():
             run.catch_up()
-        return self._tally.report(
+        report = self._tally.report(
             tuple(sorted(self.refusals.items())),
             left_plain=self.left_plain,
             recording=self._recording,
             price_list=self._price_list(),
         )
+        wrong = interval(report.near_audited_wrong, report.near_audited)
+        return dataclasses.replace(report, near_wrong_low=wrong.low, near_wrong_high=wrong.high)
 
     def _price_list(self) -> PriceList | None:
         value = self.options.value_of_second
@@ -182,9 +187,10 @@ class PrefetchEngine:
             trouble=self.trouble,
             given_up=self._given_up if self.earlier is not None else None,
         )
-        run = Run(self, session)
+        near = self.near.begin(session) if self.near is not None else None
+        run = Run(self, session, near)
         self.events(RunStarted(run_id=run_id, at=shared.clock()))
-        self._runs.add(run, lambda: self._end_lost(session))
+        self._runs.add(run, lambda: self._end_lost(session, near))
         return run
 
     def closed(self, run: Run) -> None:
@@ -193,7 +199,9 @@ class PrefetchEngine:
         if self.earlier is not None:
             self.earlier.forget(RunScope(run.id))
 
-    def _end_lost(self, session: Session) -> None:
+    def _end_lost(self, session: Session, near: NearRun | None) -> None:
+        if near is not None:
+            near.end()
         end_session(session, idle=False)
         if self.earlier is not None:
             self.earlier.forget(RunScope(session.run_id))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
@@ -15,6 +15,7 @@ from langgraph_prefetch.events import RunEnded, StepStarted
 from langgraph_prefetch.intent.reader import IntentContext, IntentReader
 from langgraph_prefetch.keys import encode_arguments
 from langgraph_prefetch.ports import Caller, SearchTool
+from langgraph_prefetch.prefetcher.nearness import NearRun
 from langgraph_prefetch.prefetcher.step import Step, Told
 from langgraph_prefetch.speculation.cache import snapshot
 from langgraph_prefetch.speculation.call import SearchCall
@@ -44,15 +45,16 @@ class Run:
     Args:
         engine: what all runs of a wrapped graph share.
         session: what the speculation room needs to know of this run.
+        near: its near misses, where any are answered.
 
     Attributes:
         at_end: called with the reason when the run is over or its prefetches are given up. They must not raise.
         kept: what others keep for as long as the run is there, by who keeps it.
     """
 
-    def __init__(self, engine: PrefetchEngine, session: Session) -> None:
+    def __init__(self, engine: PrefetchEngine, session: Session, near: NearRun | None = None) -> None:
         self.id = session.run_id
-        self._engine, self._session = engine, session
+        self._engine, self._session, self._near = engine, session, near
         self._lock = threading.Lock()
         self._steps: OrderedDict[Hashable, Step] = OrderedDict()
         self._count = self._ended = self._started = 0
@@ -66,8 +68,17 @@ class Run:
         self.at_end: list[Callable[[str], None]] = []
         self.kept: dict[object, Any] = {}
 
-    def begin_step(self, model_call: Hashable, question: str = "", results: tuple[str, ...] = ()) -> Step:
-        """A model call begins; ``question`` is the user's latest text, ``results`` what tools have answered."""
+    def begin_step(
+        self,
+        model_call: Hashable,
+        question: str = "",
+        results: tuple[str, ...] = (),
+        caller: Callable[[], Caller] | None = None,
+    ) -> Step:
+        """A model call begins; ``question`` is the user's latest text, ``results`` what tools have answered.
+
+        ``caller`` tells, in the present context, who would call.
+        """
         self._void_touched()
         now = self._session.now
         with self._lock:
@@ -84,7 +95,19 @@ class Run:
             if len(self._steps) > MAX_OPEN_STEPS:  # calls whose end never came
                 self._spoke |= self._steps.popitem(last=False)[1].has_spoken
         self._session.events(StepStarted(run_id=self.id, step=number, at=now))
+        if caller is not None:
+            self._begin_near(step, caller)
         return step
+
+    def _begin_near(self, step: Step, caller: Callable[[], Caller]) -> None:
+        if self._near is None or not self._engine.enabled:
+            return
+        try:
+            step.near = self._near.begin_step(step.number, step.told, caller())
+        except Exception as error:  # noqa: BLE001 - a failure of ours, or of the user's choice of a source, is a miss
+            self._engine.trouble("near", error)
+        if step.near is not None:
+            self._session.shared.reading.soon(step.near.begin)
 
     def hear(self, model_call: Hashable, deltas: Iterable[Delta], caller: Callable[[], Caller]) -> None:
         """Take in pieces of a model call's stream; they are read beside it, and what they make likely is started."""
@@ -107,6 +130,8 @@ class Run:
                 try:
                     for delta in deltas:
                         step.note(delta, at)
+                        if step.near is not None and not self._closed:
+                            step.near.hear(delta)
                         if not self._closed and (signals := step.reader.feed(delta)):
                             self._act(step, signals, at)
                 except Exception as error:  # noqa: BLE001 - a failure of ours is a miss
@@ -136,6 +161,8 @@ class Run:
         self._read(step)
         if not failed and step.heard and (signals := step.reader.finish()):
             self._act(step, signals, self._session.now)
+        if not failed and step.near is not None and not self._closed:
+            step.near.finish()
         self._session.events(step.ended(self.id, self._session.now))
 
     @property
@@ -194,7 +221,8 @@ class Run:
         number = step.number if step is not None else 0
         readable = now if readable is None else readable
         freshness = freshness_of(tool, caller, self._session.trouble)
-        return SearchCall(self._session, tool, key, arguments, call_id, number, readable, freshness)
+        nearby = self._near.nearby(tool, arguments, caller, number) if self._near is not None else None
+        return SearchCall(self._session, tool, key, arguments, call_id, number, readable, freshness, nearby)
 
     def other_tool(self, name: str, batch: Hashable | None = None) -> None:
         """Another tool starts or ends: what was read before may no longer be what a search would return.
@@ -204,7 +232,7 @@ class Run:
         """
         self.catch_up()
         if batch is None or self._session.own is None:
-            self._session.void(f"tool {name} ran")
+            self._void(f"tool {name} ran")
         else:
             with self._lock:
                 self._touched[batch] = name
@@ -216,7 +244,12 @@ class Run:
             names = [name for batch, name in self._touched.items() if batch != but]
             self._touched = {batch: name for batch, name in self._touched.items() if batch == but}
         if names:
-            self._session.void(f"tool {names[0]} ran")
+            self._void(f"tool {names[0]} ran")
+
+    def _void(self, reason: str) -> None:
+        self._session.void(reason)
+        if self._near is not None:
+            self._near.void()
 
     def answered(self, call: SearchCall, output: Output) -> None:
         """Remember a call's answer until its tool node ends, in case the node is interrupted and runs again."""
@@ -256,11 +289,15 @@ class Run:
         end_session(self._session, idle=idle)
 
     def _part(self, reason: str) -> None:
+        if self._near is not None:
+            self._near.end()
         for each in tuple(self.at_end):
             each(reason)
 
-    def _act(self, step: Step, signals: Iterable[Signal], at: float) -> None:
+    def _act(self, step: Step, signals: Sequence[Signal], at: float) -> None:
         """Start what ``signals``, heard at ``at``, ask for, in the context in which the model speaks."""
+        if step.near is not None:
+            step.near.take(signals)
         if step.context is not None and step.caller is not None and self._engine.enabled:
             step.context.copy().run(self._start, step, signals, step.caller, at)
 

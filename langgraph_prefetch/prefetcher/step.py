@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from contextvars import Context
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from langgraph_prefetch.events import StepEnded
 from langgraph_prefetch.intent.reader import IntentReader
@@ -16,6 +17,9 @@ from langgraph_prefetch.locks import ForkSafeLock
 from langgraph_prefetch.ports import Caller
 from langgraph_prefetch.speculation.echoes import is_planted
 from langgraph_prefetch.values import Delta, ToolCallDelta
+
+if TYPE_CHECKING:
+    from langgraph_prefetch.prefetcher.nearness import NearStep
 
 MAX_PIECES = 20_000
 SLICES = 24
@@ -49,6 +53,7 @@ class Step:
         caller: who would call for what was read last.
         context: what was current when the model began to speak; searches run in a copy of it.
         guesses, sealed: speculations started, by kind.
+        near: fetches passages for near misses; None where none are answered.
         told: what the model was given to read.
     """
 
@@ -64,6 +69,7 @@ class Step:
         "heard",
         "inbox",
         "is_due",
+        "near",
         "number",
         "reader",
         "reading",
@@ -79,6 +85,7 @@ class Step:
         self.reading = ForkSafeLock()
         self.caller: Callable[[], Caller] | None = None
         self.context: Context | None = None
+        self.near: NearStep | None = None
         self._call_at: float | None = None
         self._pieces: deque[str] = deque(maxlen=MAX_PIECES)
         self._times: deque[float] = deque(maxlen=MAX_PIECES)

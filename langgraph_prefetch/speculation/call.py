@@ -14,6 +14,7 @@ from langgraph_prefetch.speculation.answer import AnswerDecision, Found, RunTool
 from langgraph_prefetch.speculation.cache import DECLINED, Entry, is_empty, snapshot
 from langgraph_prefetch.speculation.flight import Flight, FlightState
 from langgraph_prefetch.speculation.freshness import OUTDATED, Freshness
+from langgraph_prefetch.speculation.nearby import Nearby, NearOutput
 from langgraph_prefetch.speculation.scheduler import Unclaimed, to_cancel
 from langgraph_prefetch.speculation.session import Session
 from langgraph_prefetch.values import Output, Source
@@ -34,6 +35,7 @@ class SearchCall:
         step: the model call that asked, counted from 1; 0 if none was heard.
         readable_at: when the query had first been readable in the stream, in clock seconds.
         freshness: tells whether an earlier result still stands; None where only its age does.
+        nearby: what else may answer it, or tell what it will return; None where nothing does.
 
     Attributes:
         answered: the event that told how it was answered; None until then.
@@ -49,10 +51,11 @@ class SearchCall:
         step: int,
         readable_at: float,
         freshness: Freshness | None = None,
+        nearby: Nearby | None = None,
     ) -> None:
         self._session, self._tool, self._key, self._arguments = session, tool, key, arguments
         self._call_id, self._step, self._readable_at = call_id, step, readable_at
-        self._freshness = freshness
+        self._freshness, self._nearby = freshness, nearby
         self._came_at = self._tool_began_at = session.now
         self._entry: Entry | None = None
         self._leading: Entry | None = None
@@ -66,6 +69,11 @@ class SearchCall:
             may_wait: False on the thread of an event loop, which the retrieval itself may need to go on.
         """
         decision = self._look_up()
+        if may_wait and (nearby := self._answering(decision)) is not None:
+            with self._letting_go_if_stopped():
+                near = nearby.answer()
+            if near is not None:
+                return self._served_near(near)
         late = isinstance(decision, Wait)
         if isinstance(decision, Wait) and self._entry is not None:
             with self._letting_go_if_stopped():
@@ -77,6 +85,11 @@ class SearchCall:
     async def aanswer(self) -> Output | None:
         """:meth:`answer` without blocking the loop."""
         decision = self._look_up()
+        if (nearby := self._answering(decision)) is not None:
+            with self._letting_go_if_stopped():
+                near = await nearby.aanswer()
+            if near is not None:
+                return self._served_near(near)
         late = isinstance(decision, Wait)
         if isinstance(decision, Wait) and self._entry is not None:
             with self._letting_go_if_stopped():
@@ -100,6 +113,11 @@ class SearchCall:
     def arguments(self) -> Mapping[str, Any]:
         """As the model wrote them."""
         return self._arguments
+
+    @property
+    def nearby(self) -> Nearby | None:
+        """What else may tell what it will return."""
+        return self._nearby
 
     def at_hand(self) -> Output | None:
         """A copy of what :meth:`answer` would give at once, as far as that can be told; nothing is claimed."""
@@ -136,6 +154,8 @@ class SearchCall:
             self._lead_no_more()
         if output is not None:
             self._session.typical.add(self._tool.policy.name, took)
+        if self._nearby is not None:
+            self._nearby.ran(output, took)
         self._emit(None, retrieval=took, waited=now - self._came_at, lead=0.0, hidden=0.0, failed=failed)
 
     @property
@@ -205,6 +225,19 @@ class SearchCall:
         self._entry = Entry(self._key, None, flight, self._came_at)
         self._reason = "resumed"
         return True
+
+    def _answering(self, decision: AnswerDecision) -> Nearby | None:
+        """What is asked before a search that is still running is waited for."""
+        return None if isinstance(decision, Serve) or self._session.options.serve != "bounded" else self._nearby
+
+    def _served_near(self, near: NearOutput) -> Output:
+        self._lead_no_more()
+        if self._session.options.reuse_seconds is None:  # else others may be waiting for it too
+            self._let_go("a near miss answered first")
+        self._entry, self._reason = None, ""
+        retrieval, waited = near.retrieval_seconds, self._session.now - self._came_at
+        self._emit(Source.NEAR, retrieval=retrieval, waited=waited, lead=0.0, hidden=max(0.0, retrieval - waited))
+        return near.output
 
     def _served(self, late: bool) -> Output | None:
         entry = self._entry
@@ -301,7 +334,8 @@ class SearchCall:
         failed: bool = False,
         speculation_id: str | None = None,
     ) -> None:
-        hideable = min(retrieval, max(0.0, self._came_at - self._readable_at))
+        near = source is Source.NEAR
+        hideable = retrieval if near else min(retrieval, max(0.0, self._came_at - self._readable_at))
         forgone, forgone_seconds = self._forgone(hideable, failed=failed)
         self.answered = SearchCallAnswered(
             run_id=self._session.run_id,

@@ -1,4 +1,4 @@
-"""Asks whoever may know what a call will return: the user's guesser first, then earlier results."""
+"""Asks whoever may know what a call will return: the user's guesser first, then near misses, then earlier results."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from langgraph_prefetch.speculation.earlier_results import (
     group_of,
     others_of,
 )
+from langgraph_prefetch.speculation.nearby import Nearby
 from langgraph_prefetch.speculation.session import Session
 
 
@@ -32,11 +33,11 @@ def ask(
         arguments=call.arguments,
         query=query_of(call.tool, call.arguments),
     )
-    own = engine.options.guesser
-    guessers: list[ResultGuesser] = (
-        [_Earlier(earlier, session, call)] if own is None else [own, _Earlier(earlier, session, call)]
-    )
-    _ask(engine, guessers, asked, told)
+    own, near = engine.options.guesser, call.nearby
+    guessers: list[ResultGuesser] = [] if own is None else [own]
+    if near is not None:
+        guessers.append(_Near(near))
+    _ask(engine, [*guessers, _Earlier(earlier, session, call)], asked, told)
 
 
 def _ask(
@@ -64,6 +65,16 @@ def _ask(
     except Exception as error:  # noqa: BLE001 - whatever the user's guesser raises, it has no guess
         engine.trouble("guesser", error)
         tell(None)
+
+
+class _Near:
+    """What a ranking of passages near the call says, under the contents that the store has now."""
+
+    def __init__(self, nearby: Nearby) -> None:
+        self._nearby = nearby
+
+    def guess(self, asked: Asked, tell: Tell) -> None:
+        self._nearby.guess(tell)
 
 
 class _Earlier:

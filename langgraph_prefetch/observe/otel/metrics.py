@@ -8,6 +8,11 @@ from opentelemetry.util.types import AttributeValue
 
 from langgraph_prefetch.events import (
     Event,
+    NearAnswered,
+    NearChecked,
+    NearFetched,
+    NearIgnored,
+    NearTierChanged,
     NextCallEnded,
     NextCallFate,
     NextCallIgnored,
@@ -48,6 +53,12 @@ COUNTERS = {
     names.NEXT_CALLS_IGNORED: ("{call}", "Model calls that could have started in private and did not, by reason."),
     names.NEXT_CALLS_ENDED: ("{call}", "Model calls started in private, by fate and reason."),
     names.WASTED_TOKENS: ("{token}", "Tokens of private model calls that were not adopted."),
+    names.NEAR_FETCHED: ("{fetch}", "Lists of passages fetched around anchors, for near misses."),
+    names.NEAR_BYTES: ("By", "Bytes of the vectors of those passages."),
+    names.NEAR_IGNORED: ("{anchor}", "Anchors whose passages were not fetched, by reason."),
+    names.NEAR_ANSWERED: ("{call}", "Calls ranked among fetched passages; tier none: not served, by reason."),
+    names.NEAR_CHECKED: ("{call}", "Rankings compared with what the tool itself returns."),
+    names.NEAR_CHANGED: ("{change}", "How often near misses of a tool began or ceased to be answered."),
     names.TROUBLES: ("{trouble}", "Failures inside prefetch, none of which reached an agent."),
 }
 HISTOGRAMS = {
@@ -57,6 +68,8 @@ HISTOGRAMS = {
     names.CALL_LEAD: "From the dispatch of a speculation to the call that it served.",
     names.CALL_HIDEABLE: "The least of a call's retrieval time and the time from its query being readable to the call.",
     names.CALL_HIDDEN: "Retrieval time that the agent did not wait for, at most the hideable time.",
+    names.NEAR_FETCH: "From an anchor's text to the passages around it, its embedding included.",
+    names.NEAR_ANSWER: "From a call to its ranking among fetched passages, the embedding of its query included.",
     names.NEXT_CALL_HIDDEN: "Time of an adopted model call that the agent did not wait for.",
 }
 
@@ -74,6 +87,11 @@ class MetricSink:
         self._time = {name: _histogram(meter, name) for name in HISTOGRAMS}
         self._tools, self._places, self._reasons = Labels(MAX_TOOLS), Labels(MAX_PLACES), ReasonLabels()
         self._guesses = Labels(MAX_PLACES)
+        self._wrong_rate = meter.create_gauge(
+            names.NEAR_WRONG_RATE,
+            "1",
+            "Share of wrong sets among the near misses served, on those searched again, and its 95 % interval.",
+        )
         self._false_starts = FalseStarts()
 
     def __call__(self, event: Event) -> None:
@@ -101,6 +119,8 @@ class MetricSink:
                 self._count[names.NEXT_CALLS_IGNORED].add(1, about)
             case NextCallEnded():
                 self._next_call_ended(event)
+            case NearFetched() | NearIgnored() | NearAnswered() | NearChecked() | NearTierChanged():
+                self._near(event)
             case RunEnded():
                 self._count[names.RUNS_ENDED].add(1, {names.IDLE: event.idle})
             case Trouble():
@@ -140,6 +160,29 @@ class MetricSink:
                 self._count[names.WASTED_TOKENS].add(tokens, {names.TOKEN_TYPE: kind})
         if event.fate is NextCallFate.ADOPTED:
             self._time[names.NEXT_CALL_HIDDEN].record(event.hidden_seconds)
+
+    def _near(self, event: NearFetched | NearIgnored | NearAnswered | NearChecked | NearTierChanged) -> None:
+        about: dict[str, AttributeValue] = {names.TOOL_NAME: self._tools.of(event.tool)}
+        match event:
+            case NearFetched():
+                self._count[names.NEAR_FETCHED].add(1, {**about, names.ANCHOR: event.kind})
+                self._count[names.NEAR_BYTES].add(event.bytes, about)
+                self._time[names.NEAR_FETCH].record(event.seconds, about)
+            case NearIgnored():
+                reason = self._reasons.of(event.reason)
+                self._count[names.NEAR_IGNORED].add(1, {**about, names.ANCHOR: event.kind, names.REASON: reason})
+            case NearAnswered():
+                tier = event.tier if event.served else names.NOT_SERVED
+                how = {names.TIER: tier, names.REASON: self._reasons.of(event.reason)}
+                self._count[names.NEAR_ANSWERED].add(1, {**about, **how})
+                self._time[names.NEAR_ANSWER].record(event.seconds, {**about, names.TIER: tier})
+            case NearChecked():
+                self._count[names.NEAR_CHECKED].add(1, {**about, names.SERVED: event.served, names.WRONG: event.wrong})
+                rate = event.audited_wrong / event.audited if event.audited else 0.0
+                for bound, value in (("measured", rate), ("low", event.low), ("high", event.high)):
+                    self._wrong_rate.set(value, {**about, names.BOUND: bound})
+            case NearTierChanged():
+                self._count[names.NEAR_CHANGED].add(1, {**about, names.TIER: event.tier, names.OPEN: event.open})
 
     def _about(self, tool: str, source: Source | None) -> dict[str, AttributeValue]:
         return {

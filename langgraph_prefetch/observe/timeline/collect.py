@@ -7,6 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from langgraph_prefetch.events import (
     Event,
+    NearAnswered,
+    NearChecked,
+    NearFetched,
+    NearIgnored,
+    NearTierChanged,
     NextCallEnded,
     NextCallFate,
     NextCallIgnored,
@@ -33,6 +38,8 @@ from langgraph_prefetch.observe.timeline.marks import (
 
 MODEL = "next model call"
 """What stands in place of a tool's name."""
+NEAR = "near"
+"""The source of passages that were fetched around an anchor."""
 
 
 @dataclass(slots=True)
@@ -50,13 +57,14 @@ class _Kept:
     ignored: list[SpeculationIgnored | NextCallIgnored] = field(default_factory=list)
     next_calls: dict[str, NextCallStarted] = field(default_factory=dict)
     next_ends: dict[str, NextCallEnded] = field(default_factory=dict)
+    near: list[NearFetched] = field(default_factory=list)
 
 
 def runs_of(events: Iterable[Event]) -> tuple[RunLine, ...]:
     """The runs, by the time of their first event. What was recorded in part is drawn in part."""
     kept: dict[str, _Kept] = {}
     for event in events:
-        if isinstance(event, Trouble):  # belongs to no run
+        if isinstance(event, Trouble | NearTierChanged):  # belong to no run
             continue
         run = kept.setdefault(event.run_id, _Kept(event.at, event.at))
         begun = event.at - event.waited_seconds if isinstance(event, SearchCallAnswered) else event.at
@@ -86,7 +94,11 @@ def _keep(run: _Kept, event: Event) -> None:
             run.next_ends[event.next_call_id] = event
         case SpeculationIgnored() | NextCallIgnored():
             run.ignored.append(event)
-        case RunStarted() | RunEnded() | Trouble():
+        case NearFetched():
+            run.near.append(event)
+        case RunStarted() | RunEnded() | Trouble() | NearTierChanged():
+            pass
+        case NearIgnored() | NearAnswered() | NearChecked():  # how a call was answered shows in the call
             pass
 
 
@@ -98,7 +110,7 @@ def _line(run_id: str, run: _Kept) -> RunLine:
         start=run.first,
         end=run.last,
         steps=tuple(steps),
-        speculations=tuple(sorted((*_speculations(run), *_next_calls(run)), key=_start)),
+        speculations=tuple(sorted((*_speculations(run), *_next_calls(run), *_near(run)), key=_start)),
         calls=tuple(calls),
         ignored=tuple(sorted((_ignored(each) for each in run.ignored), key=lambda mark: mark.at)),
         all_steps=len(steps),
@@ -111,6 +123,25 @@ def _speculations(run: _Kept) -> list[SpeculationMark]:
 
 def _next_calls(run: _Kept) -> list[SpeculationMark]:
     return [_next_call(each, run) for each in run.next_calls.values()]
+
+
+def _near(run: _Kept) -> list[SpeculationMark]:
+    return [
+        SpeculationMark(
+            id=f"near-{number}",
+            step=event.step,
+            start=event.at - event.seconds,
+            end=event.at,
+            seconds=event.seconds,
+            tool=event.tool,
+            source=NEAR,
+            probability=1.0,
+            cue=event.kind,
+            fate=Ending.FETCHED,
+            reason=f"{event.passages} passages",
+        )
+        for number, event in enumerate(run.near)
+    ]
 
 
 def _start(mark: SpeculationMark) -> float:

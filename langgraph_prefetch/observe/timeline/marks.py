@@ -11,13 +11,14 @@ from enum import StrEnum
 
 
 class Ending(StrEnum):
-    """How a speculation ended, or that its end was not recorded."""
+    """How a speculation ended, or that its end was not recorded; or that it is passages fetched for near misses."""
 
     SERVED = "served"
     WASTED = "wasted"
     FAILED = "failed"
     CANCELLED = "cancelled"
     UNSETTLED = "unsettled"
+    FETCHED = "fetched"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ function overview(runs, total, width, go) {
       at(call.start).waited += call.waited ?? 0;
       at(call.start).hidden += call.hidden ?? 0;
     }
-    for (const each of run.speculations) if (each.fate !== "served" && each.fate !== "unsettled") at(each.start).lost += 1;
+    for (const each of run.speculations) if (!["served", "unsettled", "fetched"].includes(each.fate)) at(each.start).lost += 1;
     const most = Math.max(1e-9, ...sums.map((sum) => sum.waited + sum.hidden));
     const mostLost = Math.max(1, ...sums.map((sum) => sum.lost));
     const all = (name) => sums.reduce((whole, sum) => whole + sum[name], 0);

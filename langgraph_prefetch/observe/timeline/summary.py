@@ -9,13 +9,13 @@ from langgraph_prefetch.observe.timeline.data import clip
 from langgraph_prefetch.observe.timeline.marks import Ending, RunLine
 from langgraph_prefetch.report import Report
 
-_NOT_LOST = (Ending.SERVED, Ending.UNSETTLED)
+_NOT_LOST = (Ending.SERVED, Ending.UNSETTLED, Ending.FETCHED)
 _RUN_COLUMNS = ("Run", "Seconds", "Model calls", "Search calls", "Served", "Hidden (s)", "Waited (s)", "Not served")
 
 
 def numbers(report: Report) -> str:
     """The report as a list of terms and values, in HTML."""
-    sources = _parts({name: getattr(report, f"served_{name}") for name in ("reasoning", "sealed", "reuse")})
+    sources = _parts({name: getattr(report, f"served_{name}") for name in ("reasoning", "sealed", "reuse", "near")})
     endings = _parts({name: getattr(report, name) for name in ("wasted", "cancelled", "failed", "unsettled")})
     runs = f"in {report.runs} run{'' if report.runs == 1 else 's'}, of which {report.idle_runs} streamed nothing"
     facts = [
@@ -32,6 +32,9 @@ def numbers(report: Report) -> str:
         wasted = f"{report.wasted_input_tokens} tokens read and {report.wasted_output_tokens} written in vain"
         started = f"{report.next_calls_adopted} of {report.next_calls} adopted"
         facts.append(("Next model calls in private", started, f"{report.hidden_model_seconds:.2f} s hidden, {wasted}"))
+    if report.near_fetches:
+        checked = f"{report.near_audited_wrong} of {report.near_audited} that were searched again were wrong"
+        facts.append(("Near misses", f"{report.served_near} served", f"from {report.near_fetches} fetches; {checked}"))
     if report.false_starts:
         facts.append(("False starts", str(report.false_starts), "model calls without a search that started one"))
     if report.troubles:

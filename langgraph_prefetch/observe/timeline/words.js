@@ -1,7 +1,7 @@
 // What each mark says: in the details, in the table, and to a screen reader.
 const seconds = (value) => `${(value ?? 0).toFixed(2)} s`;
 const share = (value) => `${Math.round(100 * (value ?? 0))} %`;
-const SOURCES = { reasoning: "a guess from reasoning", sealed: "closed arguments", reuse: "an earlier call" };
+const SOURCES = { reasoning: "a guess from reasoning", sealed: "closed arguments", reuse: "an earlier call", near: "passages around the thought" };
 const source = (name) => SOURCES[name] ?? name;
 const quoted = (mark) => (mark.query ? `“${mark.query}”` : "");
 const sentence = (...parts) => parts.filter(Boolean).join(", ");
@@ -18,6 +18,7 @@ const WORDS = {
     const ran = mark.seconds == null ? "" : `retrieval took ${seconds(mark.seconds)}`;
     const joined = mark.joined ? `asked for again ${mark.joined.length === 1 ? "once" : `${mark.joined.length} times`}` : "";
     const reason = mark.reason ? `: ${mark.reason}` : "";
+    if (mark.fate === "fetched") return { what: `passages for near misses, ${mark.tool}`, outcome: mark.reason, why: `around the ${mark.cue}` };
     return { what: `speculation, ${mark.tool}`, outcome: `${mark.fate}${reason}`, why: sentence(from, ran, joined) };
   },
   call(mark) {

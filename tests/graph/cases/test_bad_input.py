@@ -115,7 +115,7 @@ def test_unknown_option() -> None:
         ({"threshold": 2}, "between 0 and 1, not 2"),
         ({"threshold": "high"}, "threshold must be a number, not 'high'"),
         ({"force_streaming": "yes"}, "'auto', True or False, not 'yes'"),
-        ({"serve": "fuzzy"}, "serve must be 'exact' or 'verified', not 'fuzzy'"),
+        ({"serve": "fuzzy"}, "serve must be 'exact', 'bounded' or 'verified', not 'fuzzy'"),
         ({"reuse_seconds": -1}, "reuse_seconds must be above 0, not -1"),
         ({"reuse_seconds": "60"}, "reuse_seconds must be a number, not '60'"),
         ({"max_age_seconds": 0}, "max_age_seconds must be above 0, not 0"),

@@ -64,7 +64,7 @@ def agrees(made: Telemetry, report: Report, events: Sequence[Event]) -> None:
     assert count(names.SPECULATIONS_IGNORED) == sum(number for _, number in report.ignored)
     assert count(names.SEARCH_CALLS) == report.search_calls
     assert count(names.SEARCH_CALLS, source="none") == report.misses
-    sources = (report.served_reasoning, report.served_sealed, report.served_reuse)
+    sources = (report.served_reasoning, report.served_sealed, report.served_reuse, report.served_near)
     for source, number in zip(Source, sources, strict=True):
         assert count(names.SEARCH_CALLS, source=source.value) == number
     assert count(names.SEARCH_CALLS, late=True) == report.late
