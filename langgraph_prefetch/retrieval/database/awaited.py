@@ -27,6 +27,7 @@ class Awaited(Generic[T]):
         self._shared, self._work, self._speculative, self._autocommit = shared, work, speculative, autocommit
         self._loop = asyncio.get_running_loop()
         self._future: asyncio.Future[T] = self._loop.create_future()
+        self._future.add_done_callback(_seen)
         self._context = contextvars.copy_context()
         self._cancelling = Cancelling()
 
@@ -42,15 +43,14 @@ class Awaited(Generic[T]):
         else:
             patience = self._loop.call_later(self._shared.limits.wait_seconds, self._give_up, ticket)
         try:
-            return await asyncio.shield(self._future)
+            await asyncio.wait([self._future])  # cancelling this leaves the future alone, and nobody reports its error
         except asyncio.CancelledError:
             await self._cancel(ticket)
             raise
         finally:
             if patience is not None:
                 patience.cancel()
-            if self._future.done() and not self._future.cancelled():
-                self._future.exception()  # seen, whether or not anybody still waits for it
+        return self._future.result()
 
     def _entered(self) -> None:
         try:
@@ -100,6 +100,12 @@ class Awaited(Generic[T]):
         with suppress(RuntimeError):  # no more threads: then the query ends by itself
             self._shared.workers.submit(lambda: self._cancelling.cancel(seconds))
         await asyncio.wait([self._future], timeout=seconds)
+
+
+def _seen(future: asyncio.Future[T]) -> None:
+    """An error that comes after its caller went away is nobody's any more: asyncio would report it as forgotten."""
+    if not future.cancelled():
+        future.exception()
 
 
 async def closed_by_a_worker(shared: Shared) -> None:

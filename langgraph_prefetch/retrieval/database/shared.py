@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
+from langgraph_prefetch.errors import DatabaseClosedError
 from langgraph_prefetch.locks import ForkSafeLock
 from langgraph_prefetch.retrieval.database.address import Address, Embedded, without_secrets
 from langgraph_prefetch.retrieval.database.cancelling import Cancelling
@@ -35,6 +36,7 @@ class Shared:
         # As many as there are connections, and as many again to cancel what those do.
         self.workers = Workers(2 * limits.connections, "langgraph-prefetch-database")
         self.users = 0
+        self._closed = False
         self._lock = ForkSafeLock()
         self._engine: sa.Engine | None = None
         self._lease: Any = None
@@ -54,19 +56,26 @@ class Shared:
         """A connection of the pool, outside any transaction; the caller is inside the gate.
 
         Raises:
+            DatabaseClosedError: its last user left while the caller waited.
             ServerUnreachableError: there is no server, or it went away.
             ReadOnlyServerError: it takes no writes.
         """
-        with self._connected() as connection:
-            if autocommit:
-                connection.execution_options(isolation_level="AUTOCOMMIT")
-            try:
-                yield connection
-            except DBAPIError as error:
-                better = meaning(error, self.address)
-                if better is None:
-                    raise
-                raise better from error
+        engine = self._connectable()
+        pool = engine.pool
+        try:
+            with self._connected(engine) as connection:
+                if autocommit:
+                    connection.execution_options(isolation_level="AUTOCOMMIT")
+                try:
+                    yield connection
+                except DBAPIError as error:
+                    better = meaning(error, self.address)
+                    if better is None:
+                        raise
+                    raise better from error
+        finally:
+            if self._closed:
+                pool.dispose()  # it came back after `close` had closed the others
 
     def in_use(self) -> int:
         """Connections that somebody has now."""
@@ -74,8 +83,9 @@ class Shared:
         return 0 if engine is None else engine.pool.checkedout()  # type: ignore[attr-defined]
 
     def close(self) -> None:
-        """Close idle connections now, and those in use when they come back; leave an embedded server."""
+        """Close idle connections now, and those in use when they come back; leave an embedded server. For good."""
         with self._lock:
+            self._closed = True
             engine, lease, self._engine, self._lease = self._engine, self._lease, None, None
         self.workers.close()
         if engine is not None:
@@ -96,14 +106,14 @@ class Shared:
             _inherited.append(self._engine.pool)  # kept: a connection that is collected might say good-bye
             self._engine.dispose(close=False)
 
-    def _connected(self) -> sa.Connection:
-        engine = self._connectable()
+    def _connected(self, engine: sa.Engine) -> sa.Connection:
+        lease = self._lease
         try:
             return engine.connect()
         except DBAPIError as error:
-            if self._lease is None:
+            if lease is None:
                 raise unreachable(error, self.address) from _harmless(error, self.address)
-        self._lease.revive()  # an embedded server that was killed
+        lease.revive()  # an embedded server that was killed
         try:
             return engine.connect()
         except DBAPIError as error:
@@ -114,6 +124,8 @@ class Shared:
         if engine is not None:
             return engine
         with self._lock:
+            if self._closed:
+                raise DatabaseClosedError
             if self._engine is None:
                 self._engine = make_engine(self._url(), self.limits, self.extension, prepared=self._prepared)
             return self._engine

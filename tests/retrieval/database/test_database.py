@@ -95,6 +95,17 @@ def test_the_last_user_closes_the_connections(database_url: str) -> None:
     assert driver.closed
 
 
+def test_a_connection_in_use_when_the_last_user_leaves(database_url: str) -> None:
+    """It works on until its work is done, and is closed then, not left to the collector."""
+    database = Database.open(database_url)
+    with database.connection() as connection:
+        driver = connection.connection.driver_connection
+        database.close()
+        assert connection.execute(sa.text("select 1")).scalar() == 1
+    assert isinstance(driver, psycopg.Connection)
+    assert driver.closed
+
+
 @pytest.mark.parametrize("use", [lambda d: d.run(print), lambda d: d.connection().__enter__(), lambda d: d.in_use])
 def test_a_closed_database(database: Database, use: Callable[[Database], object]) -> None:
     """It says so."""

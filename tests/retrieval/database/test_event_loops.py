@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import gc
 import threading
 from collections.abc import Iterator
 
@@ -72,6 +73,24 @@ async def test_closing(database_url: str) -> None:
         await database.arun(one)
 
 
+async def test_a_call_that_waits_while_the_last_user_leaves(database_url: str) -> None:
+    """It is told, rather than kept waiting for a thread that has gone, and the pool does not rise again for it."""
+    database = Database.open(database_url, limits=LIMITS)
+    both = threading.Barrier(2, timeout=30)
+    await asyncio.gather(*(database.arun(lambda _: both.wait()) for _ in range(2)))  # two threads, free from now on
+    pool = database._pool
+    assert pool is not None
+    with database.connection(), database.connection():
+        waiting = asyncio.create_task(database.arun(one))
+        while not pool.gate.house.real_waiting:  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
+        await asyncio.to_thread(database.close)
+    with pytest.raises(DatabaseClosedError):
+        await asyncio.wait_for(waiting, 30)
+    assert pool.in_use() == 0
+    assert pool._engine is None
+
+
 async def test_context_and_thread(database: Database) -> None:
     """The work runs on a thread of the database's own, never the loop's executor, and sees the caller's variables."""
     variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable")
@@ -102,6 +121,30 @@ async def test_cancelling_cancels_the_query(database: Database) -> None:
         await task
     assert database.in_use == 0
     assert await database.arun(one) == 1
+
+
+async def test_nobody_is_told_of_an_error_after_a_call_was_cancelled(database_url: str) -> None:
+    """Work that cannot be cancelled may fail later: that is no forgotten error for the loop to report."""
+    reported, begun, go_on = list[object](), threading.Event(), threading.Event()
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
+
+    def fails(_: sa.Connection) -> None:
+        begun.set()
+        go_on.wait(30)
+        raise KeyError("mine")
+
+    with Database.open(database_url, limits=PoolLimits(connections=1, cancel_seconds=0.01)) as database:
+        task = asyncio.create_task(database.arun(fails))
+        await asyncio.to_thread(begun.wait, 30)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        del task
+        go_on.set()
+        assert await database.arun(one) == 1
+    await asyncio.sleep(0)
+    gc.collect()
+    assert reported == []
 
 
 async def test_cancelling_between_two_queries(database: Database) -> None:
