@@ -51,12 +51,12 @@ def without(batch: pa.RecordBatch, refused: tuple[RefusedRow, ...]) -> pa.Record
 
 
 def strictly_increasing(ids: Column) -> bool:
-    """Whether each id comes after the one before it, by bytes; then none is there twice."""
-    return (
-        bool(kernels.all(kernels.less(ids.slice(0, len(ids) - 1), ids.slice(1)), min_count=0).as_py())
-        if len(ids)
-        else True
-    )
+    """Whether each id comes after the one before it, by bytes; then none is there twice, and none is null."""
+    if ids.null_count:
+        return False
+    if not len(ids):
+        return True
+    return bool(kernels.all(kernels.less(ids.slice(0, len(ids) - 1), ids.slice(1)), min_count=0).as_py())
 
 
 def _all(batch: pa.RecordBatch, tenant: str, metric: Metric, storage: str) -> Iterator[Fault]:

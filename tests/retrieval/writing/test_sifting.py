@@ -125,6 +125,16 @@ def test_of_several_faults_the_first_and_all_rows_in_order() -> None:
     assert refused[3].reason == "an earlier row has the same id"
 
 
+def test_an_id_that_is_there_twice_around_a_null() -> None:
+    """What is left after sifting can be written: the null does not hide that its neighbours are equal."""
+    rows = [Passage(id="a"), Passage(id="b"), Passage(id="a"), Passage(id="c")]
+    made = batch(rows)
+    made = replaced(made, "id", pa.array(["a", None, "a", "c"]))
+    refused = faults(made, tenant="", metric="cosine", storage="vector")
+    assert [(each.row, each.reason) for each in refused] == [(1, "id is null"), (2, "an earlier row has the same id")]
+    assert found(without(made, refused)) == {}
+
+
 def test_a_long_tenant_leaves_less_room_for_ids() -> None:
     """Both stand in one index entry."""
     (refused,) = faults(batch([Passage(id="x" * 2_000)]), tenant="t" * 700, metric="l2", storage="vector")
