@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError
 
 from langgraph_prefetch.errors import ConfigurationError
+from langgraph_prefetch.retrieval.server_names import DEFAULT_NAME, require_server_name
 
 SCHEME = "postgresql+psycopg"
 _OURS = ("postgresql", "postgres", SCHEME)
-DEFAULT_NAME = "default"
 _EMBEDDED = "embedded://"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _SECRET_OPTIONS = ("password", "sslpassword")
 
 
@@ -25,10 +23,7 @@ class Embedded:
     name: str = DEFAULT_NAME
 
     def __post_init__(self) -> None:
-        if not _NAME.fullmatch(self.name):
-            raise ConfigurationError(
-                f"an embedded server's name is 1 to 40 letters, digits, - or _, not {self.name!r}: embedded://notes"
-            )
+        require_server_name(self.name)
 
 
 Address = sa.URL | Embedded

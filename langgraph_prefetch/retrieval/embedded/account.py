@@ -7,6 +7,7 @@ import pwd
 import shutil
 import stat
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,4 +81,5 @@ def _make() -> None:
     if program is not None:
         # It fails where another process made the user a moment earlier: what counts is whether there is one.
         command = [program, "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", NAME]
-        subprocess.run(command, capture_output=True, check=False, timeout=60)  # noqa: S603 - no words of a user's
+        with suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(command, capture_output=True, check=False, timeout=60)  # noqa: S603 - no words of a user's

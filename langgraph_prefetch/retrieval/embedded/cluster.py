@@ -9,7 +9,8 @@ import stat
 import time
 from pathlib import Path
 
-import psycopg
+from psycopg.conninfo import make_conninfo
+from psycopg.pq import PGconn, Ping
 
 from langgraph_prefetch.errors import EmbeddedServerError
 from langgraph_prefetch.retrieval.embedded import keeper
@@ -114,11 +115,8 @@ def _same_version(programs: Programs, folders: Folders, made_by: str) -> None:
 
 
 def _answers(folders: Folders) -> bool:
-    try:
-        with psycopg.connect(url_of(folders), connect_timeout=5):
-            return True
-    except psycopg.OperationalError:
-        return False
+    # A ping, no login: one that it refuses, since it has too many already, is an answer as well.
+    return PGconn.ping(make_conninfo(url_of(folders), connect_timeout=5).encode()) == Ping.OK
 
 
 def _wakes_up(folders: Folders) -> bool:

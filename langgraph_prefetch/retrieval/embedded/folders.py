@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,7 +51,11 @@ class Folders:
 
 
 def data_home(account: Account | None) -> Path:
-    """Where this user's servers are: in the user's data folder; as root, in one that the server's user can reach."""
+    """Where this user's servers are: in the user's data folder; as root, in one that the server's user can reach.
+
+    Raises:
+        EmbeddedServerError: there is no such folder.
+    """
     chosen = os.environ.get("XDG_DATA_HOME", "")
     home = Path(chosen) if os.path.isabs(chosen) else _usual_data_home()
     if account is not None and not account.reaches(_existing(home)):
@@ -84,19 +89,22 @@ def prepared(root: Path, account: Account | None) -> Folders:
 
 def _claim(sockets: Path, account: Account | None) -> None:
     """Make the folder of the socket; one that is there must be ours, or whoever made it would hear every password."""
-    try:
+    with suppress(FileExistsError):
         sockets.mkdir(mode=stat.S_IRWXU)
-    except FileExistsError:
-        found, ours = sockets.lstat(), os.geteuid() if account is None else account.uid
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != ours or found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise EmbeddedServerError(f"{sockets} is not a folder of the server's user alone: remove it") from None
-    else:
-        if account is not None:
-            account.take_over(sockets)
+    # Also still of our own: another process made it a moment ago, or was killed before it gave it away.
+    found, ours = sockets.lstat(), {os.geteuid(), os.geteuid() if account is None else account.uid}
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid not in ours or found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise EmbeddedServerError(f"{sockets} is not a folder of the server's user alone: remove it")
+    if account is not None:
+        account.take_over(sockets)
 
 
 def _usual_data_home() -> Path:
-    return Path.home() / ("Library/Application Support" if sys.platform == "darwin" else ".local/share")
+    try:
+        home = Path.home()
+    except RuntimeError:  # a container's user may have none
+        raise EmbeddedServerError("this user has no home folder: name one for data in XDG_DATA_HOME") from None
+    return home / ("Library/Application Support" if sys.platform == "darwin" else ".local/share")
 
 
 def _existing(path: Path) -> Path:

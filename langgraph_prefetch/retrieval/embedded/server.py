@@ -18,6 +18,7 @@ from langgraph_prefetch.retrieval.embedded.account import server_account
 from langgraph_prefetch.retrieval.embedded.cluster import ensure_running, url_of
 from langgraph_prefetch.retrieval.embedded.folders import Folders, data_home, prepared, temporary_home
 from langgraph_prefetch.retrieval.embedded.programs import Programs, find_programs
+from langgraph_prefetch.retrieval.server_names import DEFAULT_NAME, require_server_name
 
 TURN_SECONDS = 600.0
 """For another process to start the server, on a machine as slow as any."""
@@ -86,17 +87,19 @@ class EmbeddedServer:
             os.close(lease)  # not unlocked: a forked child that has it too goes on using the server
 
 
-def use(name: str = "default") -> EmbeddedServer:
+def use(name: str = DEFAULT_NAME) -> EmbeddedServer:
     """The user's server of that name, started where it does not run. Its data stays.
 
     Raises:
+        ConfigurationError: that is no name for one.
         EmbeddedServerError: it cannot be started here.
         MissingExtraError: the library that brings it is not installed.
     """
+    require_server_name(name)
     account = server_account()
     home = data_home(account)
-    programs = find_programs(account, home)
-    return _join(programs, home / "embedded" / name, durable=True, temporary=False)
+    with _possible_in(home):
+        return _join(find_programs(account, home), home / "embedded" / name, durable=True, temporary=False)
 
 
 @contextmanager
@@ -111,28 +114,40 @@ def temporary(*, durable: bool = True) -> Iterator[EmbeddedServer]:
         MissingExtraError: the library that brings it is not installed.
     """
     account = server_account()
-    programs = find_programs(account, data_home(account))
-    with _join(programs, temporary_home(account), durable=durable, temporary=True) as server:
+    home = data_home(account)
+    with _possible_in(home):
+        programs = find_programs(account, home)
+        joined = _join(programs, temporary_home(account), durable=durable, temporary=True)
+    with joined as server:
         yield server
 
 
 def _join(programs: Programs, root: Path, *, durable: bool, temporary: bool) -> EmbeddedServer:
+    folders = prepared(root, programs.account)
+    with keeper.turn(folders.root, TURN_SECONDS):
+        server = EmbeddedServer(programs, folders, _lease(folders), durable=durable, temporary=temporary)
+        try:
+            _ensure_keeper(folders, delete=temporary)
+            ensure_running(programs, folders, durable=durable)
+        except BaseException:
+            server._drop()
+            raise
+        return server
+
+
+@contextmanager
+def _possible_in(home: Path) -> Iterator[None]:
+    """The system's errors in our words."""
     try:
-        folders = prepared(root, programs.account)
-        with keeper.turn(folders.root, TURN_SECONDS):
-            server = EmbeddedServer(programs, folders, _lease(folders), durable=durable, temporary=temporary)
-            try:
-                _ensure_keeper(folders, delete=temporary)
-                ensure_running(programs, folders, durable=durable)
-            except BaseException:
-                server._drop()
-                raise
-            return server
+        yield
     except TimeoutError:
-        raise EmbeddedServerError(f"another process starts or stops the server in {root}, and does not end") from None
+        raise EmbeddedServerError(
+            f"another process starts or stops the same server in {home}, and does not end"
+        ) from None
     except OSError as error:
         raise EmbeddedServerError(
-            f"the server's folder {root} cannot be used: {error.strerror or error}. XDG_DATA_HOME names another place"
+            f"the server's folder {error.filename or home} cannot be used: {error.strerror or error}. XDG_DATA_HOME "
+            "names another place, TMPDIR one for what is deleted afterwards"
         ) from error
 
 

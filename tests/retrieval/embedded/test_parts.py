@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from langgraph_prefetch.errors import EmbeddedServerError, MissingExtraError
-from langgraph_prefetch.retrieval.embedded import cluster, folders, keeper, programs
+from langgraph_prefetch.errors import ConfigurationError, EmbeddedServerError, MissingExtraError
+from langgraph_prefetch.retrieval.embedded import cluster, folders, keeper, programs, use
 from langgraph_prefetch.retrieval.embedded.account import Account, server_account
 from langgraph_prefetch.retrieval.embedded.folders import Folders, data_home, prepared
 from langgraph_prefetch.retrieval.embedded.programs import Programs, find_programs, last_line
@@ -75,6 +75,16 @@ def test_a_long_path(open_folder: Path) -> None:
         assert prepared(far.root, None) == far
     finally:
         far.sockets.rmdir()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has a user of the server's")
+def test_a_socket_folder_that_was_not_given_away_yet(open_folder: Path) -> None:
+    """Another process made it a moment ago, or was killed in between: it is given to the server's user now."""
+    (open_folder / "run").mkdir(mode=0o700)
+    assert prepared(open_folder, STRANGER).sockets.stat().st_uid == STRANGER.uid
+    assert prepared(open_folder, STRANGER).sockets.stat().st_uid == STRANGER.uid
+    with pytest.raises(EmbeddedServerError, match="not a folder of the server's user alone"):
+        prepared(open_folder, None)
 
 
 @pytest.mark.parametrize("trap", ["open to all", "a link", "a file"])
@@ -146,11 +156,31 @@ def test_a_server_that_does_not_start(open_folder: Path) -> None:
         _join_in(open_folder).close()
 
 
-def test_a_folder_that_cannot_be_made(open_folder: Path) -> None:
+def test_a_folder_that_cannot_be_made(open_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The message names it, and how to choose another."""
-    (open_folder / "server").touch()
-    with pytest.raises(EmbeddedServerError, match=r"server cannot be used: .*XDG_DATA_HOME"):
-        _join_in(open_folder).close()
+    (open_folder / "data").touch(mode=0o644)
+    monkeypatch.setenv("XDG_DATA_HOME", str(open_folder / "data"))
+    with pytest.raises(EmbeddedServerError, match=rf"{open_folder}/data\S* cannot be used: .*XDG_DATA_HOME"):
+        use().close()
+
+
+@pytest.mark.parametrize("name", ["", "..", "../other", "a/b", "/tmp/x", "-x", "x" * 41, "a\0b", "a\n"])
+def test_a_name_that_leads_elsewhere(name: str) -> None:
+    """It is refused before anything is made."""
+    with pytest.raises(ConfigurationError, match="an embedded server's name"):
+        use(name)
+
+
+def test_a_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in containers: the message names the variable that helps."""
+
+    def none() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", none)
+    with pytest.raises(EmbeddedServerError, match="XDG_DATA_HOME"):
+        data_home(None)
 
 
 def test_a_turn_is_one_processes(tmp_path: Path) -> None:

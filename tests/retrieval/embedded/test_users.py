@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 from langgraph_prefetch.retrieval.database import Database
-from langgraph_prefetch.retrieval.embedded import keeper, server, temporary, use
+from langgraph_prefetch.retrieval.embedded import cluster, keeper, server, temporary, use
 from langgraph_prefetch.retrieval.embedded.account import Account
 from langgraph_prefetch.retrieval.embedded.programs import Programs, find_programs
 from tests.retrieval.embedded.processes import Process, is_alive, keeper_of, until
@@ -197,6 +197,20 @@ def test_a_folder_that_is_deleted_under_its_server() -> None:
     shutil.rmtree(folder)
     process.kill()
     until(lambda: not is_alive(pid), "the server runs on")
+
+
+def test_a_server_that_lets_nobody_in_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Full, or told to: it runs, and is not stopped under its users because a newcomer is refused."""
+    monkeypatch.setattr(cluster, "WAKE_SECONDS", 0.2)
+    with temporary(durable=False) as mine:
+        pid = mine.pid
+        with psycopg.connect(mine.url, dbname="template1", autocommit=True) as user:
+            user.execute("alter database postgres with allow_connections false")
+            with pytest.raises(psycopg.OperationalError, match="not currently accepting connections"):
+                psycopg.connect(mine.url)
+            mine.revive()
+            assert mine.pid == pid
+            assert user.execute("select 1").fetchone() == (1,)
 
 
 def test_the_socket_is_closed_to_others() -> None:
