@@ -85,10 +85,24 @@ def _collections(database: Database) -> Finding:
         return [
             f"{schema}.{row.name} ({row.dimensions} dimensions, {row.metric}, {row.storage})"
             for schema in _schemas(connection)
-            for row in connection.execute(sa.select(registry(schema)).order_by(sa.text("name")))
+            for row in connection.execute(_listed(registry(schema)))
         ]
 
-    return Finding("collections", "ok", ", ".join(database.run(work)) or "none")
+    try:
+        return Finding("collections", "ok", ", ".join(database.run(work)) or "none")
+    except sa.exc.DBAPIError as error:
+        said = str(error.orig).split("\n", 1)[0]
+        return Finding(
+            "collections", "fault", f"cannot be read: {said}", "was it made by another version of the package?"
+        )
+
+
+def _listed(table: sa.Table) -> sa.Select[tuple[str, int, str, str]]:
+    """What every version of the table has: a doctor looks at old ones, too."""
+    import sqlalchemy as sa
+
+    columns = table.c
+    return sa.select(columns.name, columns.dimensions, columns.metric, columns.storage).order_by(columns.name)
 
 
 def _schemas(connection: sa.Connection) -> list[str]:

@@ -118,6 +118,20 @@ def test_the_collections_in_it(capsys: pytest.CaptureFixture[str], database_url:
     assert found["collections"]["value"] == "public.notes (384 dimensions, cosine, halfvec)"
 
 
+def test_a_registry_of_an_older_version(capsys: pytest.CaptureFixture[str], database_url: str) -> None:
+    """What it has in common with ours is read; one that is nothing of the kind is a fault, and no traceback."""
+    with Database.open(database_url) as database:
+        database.check()
+        database.run(_a_registry)
+        database.run(lambda it: it.execute(sa.text("alter table prefetch_collections drop column embedder")))
+        _, found = doctor(capsys, "--url", database_url)
+        assert found["collections"]["value"] == "public.notes (384 dimensions, cosine, halfvec)"
+        database.run(lambda it: it.execute(sa.text("alter table prefetch_collections drop column metric")))
+    code, found = doctor(capsys, "--url", database_url)
+    assert (code, found["collections"]["state"]) == (1, "fault")
+    assert "metric does not exist" in found["collections"]["value"]
+
+
 def _a_registry(connection: sa.Connection) -> None:
     from langgraph_prefetch.retrieval.schema import registry
 
