@@ -1,6 +1,7 @@
 """Filters on metadata: typed conditions, the form LangChain's users write them in, and their SQL."""
 
 from langgraph_prefetch.retrieval import _extras  # noqa: F401 - first, so that a missing library is named by its extra
+from langgraph_prefetch.retrieval.filters.checks import Path, Scalar
 from langgraph_prefetch.retrieval.filters.parse import OPERATORS, parse
 from langgraph_prefetch.retrieval.filters.tree import (
     And,
@@ -13,8 +14,6 @@ from langgraph_prefetch.retrieval.filters.tree import (
     Not,
     OneOf,
     Or,
-    Path,
-    Scalar,
 )
 
 __all__ = [

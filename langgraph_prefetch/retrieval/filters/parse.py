@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import datetime
-import math
 from collections.abc import Callable, Mapping
-from typing import Any, get_args
+from typing import Any
 
 from langgraph_prefetch.errors import FilterError, did_you_mean
+from langgraph_prefetch.retrieval.filters.checks import MAX_DEPTH, Path, checked_path, shown
 from langgraph_prefetch.retrieval.filters.tree import (
     And,
     Compare,
@@ -20,11 +19,9 @@ from langgraph_prefetch.retrieval.filters.tree import (
     OneOf,
     Or,
     Order,
-    Path,
-    Scalar,
+    require_shallow,
 )
 
-MAX_DEPTH = 32
 MAX_CONDITIONS = 1_000
 MAX_VALUES = 10_000
 
@@ -43,7 +40,10 @@ def parse(written: Mapping[Any, Any] | Condition | None) -> Condition | None:
         FilterError: an operator that there is not, a value of a type that metadata cannot have, nothing to combine,
             or a filter out of all proportion.
     """
-    if written is None or isinstance(written, get_args(Condition)):
+    if written is None:
+        return None
+    if isinstance(written, Condition):
+        require_shallow(written)
         return written
     if not isinstance(written, Mapping):
         raise FilterError(f'a filter is a mapping such as {{"year": {{"$gte": 2020}}}}, not {type(written).__name__}')
@@ -65,12 +65,12 @@ class _Parser:
     def _entry(self, key: Any, value: Any, depth: int) -> list[Condition]:
         if isinstance(key, str) and key.startswith("$"):
             return [self._combined(key, value, depth)]
-        path = _path(key)
+        path = checked_path(key)
         if isinstance(value, Mapping):
             if not value:
-                raise FilterError(f"{_shown(path)} is compared with nothing: give a value or an operator")
+                raise FilterError(f"{shown(path)} is compared with nothing: give a value or an operator")
             return [self._applied(path, operator, operand, depth) for operator, operand in value.items()]
-        return [self._count(Equals(path, _scalar(path, value)))]
+        return [self._count(Equals(path, value))]
 
     def _combined(self, key: str, value: Any, depth: int) -> Condition:
         if key == "$not":
@@ -87,12 +87,12 @@ class _Parser:
     def _applied(self, path: Path, operator: Any, operand: Any, depth: int) -> Condition:
         if operator == "$not":
             if not isinstance(operand, Mapping) or not operand or depth > MAX_DEPTH:
-                raise FilterError(f"$not of {_shown(path)} takes operators, such as {{'$not': {{'$gte': 2020}}}}")
+                raise FilterError(f"$not of {shown(path)} takes operators, such as {{'$not': {{'$gte': 2020}}}}")
             return Not(_one(And, [self._applied(path, *each, depth + 1) for each in operand.items()]))
         if operator not in OPERATORS:
             hint = did_you_mean(str(operator), OPERATORS)
             raise FilterError(
-                f"{_shown(path)}: no operator {operator!r}. Operators: {' '.join(OPERATORS)} $not.{hint} "
+                f"{shown(path)}: no operator {operator!r}. Operators: {' '.join(OPERATORS)} $not.{hint} "
                 "A field in an object is named by a tuple of keys"
             )
         return self._count(OPERATORS[operator](path, operand))
@@ -105,86 +105,41 @@ class _Parser:
 
 
 def _compare(order: Order) -> Callable[[Path, Any], Condition]:
-    def made(path: Path, value: Any) -> Condition:
-        checked = _scalar(path, value)
-        if checked is None or isinstance(checked, bool):
-            raise FilterError(f"{_shown(path)} {order} {value!r}: numbers and texts have an order, {value!r} has none")
-        return Compare(path, order, checked)
-
-    return made
+    return lambda path, value: Compare(path, order, value)
 
 
 def _between(path: Path, bounds: Any) -> Condition:
     if not isinstance(bounds, list | tuple) or len(bounds) != 2:
-        raise FilterError(f"$between of {_shown(path)} takes two values, both of them included, not {bounds!r}")
-    return And((_compare(">=")(path, bounds[0]), _compare("<=")(path, bounds[1])))
+        raise FilterError(f"$between of {shown(path)} takes two values, both of them included, not {bounds!r}")
+    return And((Compare(path, ">=", bounds[0]), Compare(path, "<=", bounds[1])))
 
 
 def _one_of(path: Path, values: Any) -> OneOf:
     if not isinstance(values, list | tuple | set | frozenset):
-        raise FilterError(f"$in of {_shown(path)} takes a list of values, not {values!r}")
+        raise FilterError(f"$in of {shown(path)} takes a list of values, not {values!r}")
     if len(values) > MAX_VALUES:
-        raise FilterError(f"$in of {_shown(path)} takes at most {MAX_VALUES:,} values, not {len(values):,}")
-    return OneOf(path, tuple(_scalar(path, each) for each in values))
-
-
-def _like(path: Path, pattern: Any, *, ignore_case: bool) -> Condition:
-    checked = _scalar(path, pattern)
-    if not isinstance(checked, str):
-        raise FilterError(f"a pattern for {_shown(path)} is text, such as '%draft%', not {pattern!r}")
-    if (len(checked) - len(checked.rstrip("\\"))) % 2:
-        raise FilterError(f"the pattern for {_shown(path)} ends with a backslash that escapes nothing")
-    return Like(path, checked, ignore_case)
+        raise FilterError(f"$in of {shown(path)} takes at most {MAX_VALUES:,} values, not {len(values):,}")
+    return OneOf(path, tuple(values))
 
 
 def _exists(path: Path, wanted: Any) -> Condition:
     if not isinstance(wanted, bool):
-        raise FilterError(f"$exists of {_shown(path)} is True or False, not {wanted!r}")
+        raise FilterError(f"$exists of {shown(path)} is True or False, not {wanted!r}")
     return Exists(path) if wanted else Not(Exists(path))
 
 
 OPERATORS: dict[str, Callable[[Path, Any], Condition]] = {
-    "$eq": lambda path, value: Equals(path, _scalar(path, value)),
-    "$ne": lambda path, value: Not(Equals(path, _scalar(path, value))),
+    "$eq": Equals,
+    "$ne": lambda path, value: Not(Equals(path, value)),
     **{name: _compare(order) for name, order in _ORDERS.items()},
     "$in": _one_of,
     "$nin": lambda path, values: Not(_one_of(path, values)),
     "$between": _between,
-    "$like": lambda path, pattern: _like(path, pattern, ignore_case=False),
-    "$ilike": lambda path, pattern: _like(path, pattern, ignore_case=True),
-    "$contains": lambda path, value: Contains(path, _scalar(path, value)),
+    "$like": Like,
+    "$ilike": lambda path, pattern: Like(path, pattern, ignore_case=True),
+    "$contains": Contains,
     "$exists": _exists,
 }
-
-
-def _path(key: Any) -> Path:
-    path = (key,) if isinstance(key, str) else key
-    if not isinstance(path, tuple) or not path or not all(isinstance(each, str) and "\0" not in each for each in path):
-        raise FilterError(f"a field is a key or a tuple of keys, which are texts, not {key!r}")
-    if len(path) > MAX_DEPTH:
-        raise FilterError(f"a field is at most {MAX_DEPTH} keys deep")
-    return path
-
-
-def _scalar(path: Path, value: Any) -> Scalar:
-    if isinstance(value, datetime.date):
-        raise FilterError(
-            f"{_shown(path)}: metadata is JSON and has no dates. Compare with text in the form it was stored in, "
-            f"such as {value.isoformat()!r}: the order of such texts is that of time"
-        )
-    if value is not None and not isinstance(value, str | int | float | bool):
-        raise FilterError(
-            f"{_shown(path)} is compared with text, a number, True, False or None, not {type(value).__name__}"
-        )
-    if isinstance(value, float) and not math.isfinite(value):
-        raise FilterError(f"{_shown(path)} is compared with {value!r}, which metadata cannot hold")
-    if isinstance(value, str) and "\0" in value:
-        raise FilterError(f"{_shown(path)} is compared with text that has a NUL in it, which none has that is stored")
-    return value
-
-
-def _shown(path: Path) -> str:
-    return repr(path[0] if len(path) == 1 else path)
 
 
 def _one(kind: type[And] | type[Or], parts: list[Condition]) -> Condition:

@@ -10,6 +10,7 @@ from typing import Any, assert_never
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
+from langgraph_prefetch.retrieval.filters.checks import Path, Scalar
 from langgraph_prefetch.retrieval.filters.tree import (
     And,
     Compare,
@@ -21,8 +22,6 @@ from langgraph_prefetch.retrieval.filters.tree import (
     Not,
     OneOf,
     Or,
-    Path,
-    Scalar,
 )
 
 Expression = sa.ColumnElement[bool]

@@ -192,6 +192,9 @@ def test_the_written_form(written: Any, meant: Condition | None) -> None:
         ({"year": {"$like": 3}}, "a pattern"),
         ({"year": {"$like": "x\\"}}, "escapes nothing"),
         ({"year": "a\0"}, "NUL"),
+        ({"year": "a\ud800"}, "surrogate"),
+        ({"a\ud800": 1}, "surrogate"),
+        ({"year": {"$gt": 10**5_000}}, "more than 4,000 digits"),
         ({1: 2}, "keys, which are texts"),
         ({(): 2}, "keys, which are texts"),
         ("year > 3", "a filter is a mapping"),
@@ -206,12 +209,40 @@ def test_what_means_nothing_is_refused(written: Any, message: str) -> None:
 
 
 def test_a_filter_that_nests_without_end_is_refused() -> None:
-    """A filter may come from a model: its depth is bounded."""
+    """A filter may come from a model: its depth is bounded, in either form, and so is what is built of few parts."""
     written: dict[str, Any] = {"a": 1}
+    deep: Condition = Equals(("a",), 1)
+    wide: Condition = deep
     for _ in range(40):
         written = {"$not": written}
-    with pytest.raises(FilterError, match="nested at most 32"):
-        parse(written)
+        deep = Not(Not(deep))
+        wide = And((wide, wide))
+    for each in (written, deep, wide):
+        with pytest.raises(FilterError, match="nested at most 32"):
+            parse(each)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Compare(("a",), "= '1' or true or metadata >", "x"), "one of < <= > >=, not"),  # type: ignore[arg-type]
+        (lambda: Compare(("a",), "<", None), "None has none"),  # type: ignore[arg-type]
+        (lambda: Equals("a", 1), "tuple of keys"),  # type: ignore[arg-type]
+        (lambda: Equals(("a",), "\ud800"), "surrogate"),
+        (lambda: Equals(("\ud800",), 1), "surrogate"),
+        (lambda: Compare(("a",), ">", 10**5_000), "more than 4,000 digits"),
+        (lambda: OneOf(("a",), (1, float("inf"))), "cannot hold"),
+        (lambda: Contains(("a",), "\0"), "NUL"),
+        (lambda: Like(("a",), "x\\"), "escapes nothing"),
+        (lambda: Exists(()), "keys, which are texts"),
+        (lambda: And(()), "at least one"),
+        (lambda: Or((Equals(("a",), 1), "x")), "conditions to combine"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_condition_that_cannot_be_asked_cannot_be_made(make: Any, message: str) -> None:
+    """Conditions made by hand are held to the same, an order above all, which is SQL where values are parameters."""
+    with pytest.raises(FilterError, match=message):
+        make()
 
 
 @given(hostile=st.one_of(st.sampled_from(["' or 1=1 --", '"; drop', "%s", ":x", "$1", "\\", "{}", "??"]), st.text()))
