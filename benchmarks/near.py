@@ -18,6 +18,7 @@ from langgraph_prefetch.evaluation.near.bounded import as_matrix_of, cache_file
 from langgraph_prefetch.evaluation.near.corpus import read_corpus
 from langgraph_prefetch.evaluation.near.figures import near_figures
 from langgraph_prefetch.evaluation.near.play import NearPlayer
+from langgraph_prefetch.evaluation.near.rivals import Answer, Arm
 from langgraph_prefetch.evaluation.near.vectors import Vectors
 from langgraph_prefetch.evaluation.traces import Recording, read_recording
 from langgraph_prefetch.near.controls import Controls
@@ -112,9 +113,14 @@ def growth(recordings: list[Recording], arguments: argparse.Namespace) -> None:
             settings = NearSettings(n=n, anchors=arguments.anchors, epsilon=arguments.epsilon)
             player = NearPlayer(source=source, vectors=vectors, settings=settings, k=5, tools=("search",))
             played = player.play(recordings)
+            ours = Arm(
+                name="reach",
+                answers=tuple(Answer(hit=True, wrong=each.wrong, score=each.reach) for each in played.calls),
+            )
             together = near_figures(played, settings, splits=arguments.splits, seed=arguments.seed)[-1]
             print(
                 f"  {len(source):7d} passages, N {n:5d}: right {together.right_share:.3f}, "
+                f"at most {arguments.epsilon:g} wrong in hindsight {ours.best_share(arguments.epsilon):.3f}, "
                 f"accepted {together.accepted_share:.3f} (proved {together.proved_share:.3f}), "
                 f"wrong sets {together.wrong_set_rate:.4f}, recall@5 {together.recall_at_k:.4f}, "
                 f"{played.passages * source.dimensions * 4 / played.steps / 1e6:.2f} MB a step",
