@@ -40,7 +40,8 @@ def test_a_run_in_numbers() -> None:
     report = tallied(*sample_events())
     assert (report.runs, report.steps, report.search_calls, report.served, report.misses) == (1, 1, 1, 1, 0)
     assert (report.speculations, report.served_speculations, report.unsettled) == (1, 1, 0)
-    assert (report.coverage, report.accuracy, report.timeliness, report.amplification) == (1.0, 1.0, 0.0, 1.0)
+    assert (report.coverage, report.accuracy, report.timeliness, report.amplification) == (1.0, 1.0, 0.0, 3.0)
+    assert (report.near_fetches, report.near_audited) == (1, 1)  # which the backend served besides the speculation
     assert (report.hidden_seconds, report.hideable_seconds, report.retrieval_seconds) == (0.4, 0.4, 0.5)
     assert (report.ignored, report.troubles, report.false_starts) == ((("budget: per_run", 1),), 1, 0)
 

@@ -75,21 +75,14 @@ class Run:
         results: tuple[str, ...] = (),
         caller: Callable[[], Caller] | None = None,
     ) -> Step:
-        """A model call begins; ``question`` is the user's latest text, ``results`` what tools have answered.
-
-        ``caller`` tells, in the present context, who would call.
-        """
+        """A model call begins: the user's latest text, what tools have answered, and who would call in this context."""
         self._void_touched()
         now = self._session.now
         with self._lock:
             self._count += 1
             number = self._count
-            context = IntentContext(
-                question=question,
-                earlier_queries=self._habit(),
-                tools=tuple(self._engine.agent_tools),
-            )
-            told = Told(question=question, results=results)
+            tools, told = tuple(self._engine.agent_tools), Told(question=question, results=results)
+            context = IntentContext(question=question, earlier_queries=self._habit(), tools=tools)
             step = Step(number, IntentReader(self._engine.intent, context), now, told)
             self._steps[model_call] = self._latest = step
             if len(self._steps) > MAX_OPEN_STEPS:  # calls whose end never came
@@ -218,8 +211,7 @@ class Run:
                 self._earlier.setdefault(query, set()).add(tool.policy.name)
                 if len(self._earlier) > MAX_EARLIER_QUERIES:
                     self._earlier.popitem(last=False)
-        number = step.number if step is not None else 0
-        readable = now if readable is None else readable
+        number, readable = step.number if step is not None else 0, now if readable is None else readable
         freshness = freshness_of(tool, caller, self._session.trouble)
         nearby = self._near.nearby(tool, arguments, caller, number) if self._near is not None else None
         return SearchCall(self._session, tool, key, arguments, call_id, number, readable, freshness, nearby)

@@ -11,7 +11,16 @@ from typing import Any, get_args
 import pytest
 
 import langgraph_prefetch
-from langgraph_prefetch import Budgets, ExecutorLimits, NextCalls, OutboundRules, PrefetchOptions, ToolPolicy, errors
+from langgraph_prefetch import (
+    Budgets,
+    ExecutorLimits,
+    NearMiss,
+    NextCalls,
+    OutboundRules,
+    PrefetchOptions,
+    ToolPolicy,
+    errors,
+)
 from langgraph_prefetch.cli.main import _parser
 from langgraph_prefetch.events import Event
 from langgraph_prefetch.graph.streaming_models import STREAMED_EQUALS_INVOKED
@@ -41,7 +50,9 @@ def default_of(field: "dataclasses.Field[Any]") -> str:
     return "`Budgets()`" if field.default == Budgets() else f"`{field.default!r}`"
 
 
-@pytest.mark.parametrize("settings", [PrefetchOptions, ToolPolicy, Budgets, NextCalls, OutboundRules, ExecutorLimits])
+@pytest.mark.parametrize(
+    "settings", [PrefetchOptions, ToolPolicy, Budgets, NextCalls, NearMiss, OutboundRules, ExecutorLimits]
+)
 def test_options(settings: type[Any]) -> None:
     """Every option is listed in order, with its default."""
     documented = [(name, default) for name, default, _ in rows(section("reference/options.md", settings.__name__))]

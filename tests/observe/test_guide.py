@@ -7,21 +7,25 @@ from langgraph_prefetch.events import SearchCallAnswered
 from langgraph_prefetch.graph.marks import marks_of
 from langgraph_prefetch.observe.log import NAMES
 from langgraph_prefetch.observe.otel import names
-from langgraph_prefetch.observe.otel.metrics import COUNTERS, HISTOGRAMS
+from langgraph_prefetch.observe.otel.metrics import COUNTERS, GAUGES, HISTOGRAMS
 from langgraph_prefetch.testing.sink_contract import sample_events
 
 GUIDE = (Path(__file__).parents[2] / "docs/guides/observability.md").read_text(encoding="utf-8")
 CONSTANTS = {value for name, value in vars(names).items() if name.isupper() and "." in value}
-METRICS = {*COUNTERS, *HISTOGRAMS, names.EVENTS_DROPPED}
+METRICS = {*COUNTERS, *GAUGES, *HISTOGRAMS, names.EVENTS_DROPPED}
 
 
 def test_every_metric_is_in_the_guide_with_its_unit_and_its_name_under_prometheus() -> None:
     """An alert is written from the guide."""
-    units = {**{name: unit for name, (unit, _) in COUNTERS.items()}, **dict.fromkeys(HISTOGRAMS, "s")}
+    units = {
+        **{name: unit for name, (unit, _) in COUNTERS.items()},
+        **dict.fromkeys(HISTOGRAMS, "s"),
+        **dict.fromkeys(GAUGES, "1"),
+    }
     rows = re.findall(r"^\| `(langgraph_prefetch\.[\w.]+)` \| `(\S+)` \|.*\| `(\w+)` \|$", GUIDE, re.MULTILINE)
     assert {name: unit for name, unit, _ in rows} == {**units, names.EVENTS_DROPPED: "{event}"}
     for name, unit, prometheus in rows:
-        assert prometheus == name.replace(".", "_") + ("_seconds" if unit == "s" else "_total")
+        assert prometheus == name.replace(".", "_") + {"s": "_seconds", "1": ""}.get(unit, "_total")
 
 
 def test_every_attribute_is_in_the_guide() -> None:

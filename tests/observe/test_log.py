@@ -74,6 +74,11 @@ def test_levels() -> None:
         "next_call_started": "DEBUG",
         "next_call_ignored": "DEBUG",
         "next_call_ended": "DEBUG",
+        "near_fetched": "DEBUG",
+        "near_ignored": "DEBUG",
+        "near_answered": "DEBUG",
+        "near_checked": "DEBUG",
+        "near_tier_changed": "WARNING",
         "run_ended": "INFO",
         "trouble": "WARNING",
     }

@@ -102,7 +102,7 @@ def test_a_circle_among_the_base_words_is_named(build: Build) -> None:
 def test_backends_see_ports_and_below_only() -> None:
     """A backend can be written knowing a few small files."""
     for room in BACKENDS:
-        words = {"ports", "events", "config", "keys", "report", "option_types", "outbound", "guesses"}
+        words = {"ports", "events", "config", "keys", "report", "option_types", "outbound", "guesses", "near_miss"}
         assert allowed(room) - {room} == words | {
             "values",
             "errors",

@@ -54,12 +54,15 @@ COUNTERS = {
     names.NEXT_CALLS_ENDED: ("{call}", "Model calls started in private, by fate and reason."),
     names.WASTED_TOKENS: ("{token}", "Tokens of private model calls that were not adopted."),
     names.NEAR_FETCHED: ("{fetch}", "Lists of passages fetched around anchors, for near misses."),
-    names.NEAR_BYTES: ("By", "Bytes of the vectors of those passages."),
+    names.NEAR_BYTES: ("{byte}", "Bytes of the vectors of those passages."),
     names.NEAR_IGNORED: ("{anchor}", "Anchors whose passages were not fetched, by reason."),
     names.NEAR_ANSWERED: ("{call}", "Calls ranked among fetched passages; tier none: not served, by reason."),
     names.NEAR_CHECKED: ("{call}", "Rankings compared with what the tool itself returns."),
     names.NEAR_CHANGED: ("{change}", "How often near misses of a tool began or ceased to be answered."),
     names.TROUBLES: ("{trouble}", "Failures inside prefetch, none of which reached an agent."),
+}
+GAUGES = {
+    names.NEAR_WRONG_RATE: "Share of wrong sets among the near misses served, on those searched again; its interval.",
 }
 HISTOGRAMS = {
     names.SPECULATION_RETRIEVAL: "How long the retrieval of a speculation ran.",
@@ -87,11 +90,7 @@ class MetricSink:
         self._time = {name: _histogram(meter, name) for name in HISTOGRAMS}
         self._tools, self._places, self._reasons = Labels(MAX_TOOLS), Labels(MAX_PLACES), ReasonLabels()
         self._guesses = Labels(MAX_PLACES)
-        self._wrong_rate = meter.create_gauge(
-            names.NEAR_WRONG_RATE,
-            "1",
-            "Share of wrong sets among the near misses served, on those searched again, and its 95 % interval.",
-        )
+        self._wrong_rate = meter.create_gauge(names.NEAR_WRONG_RATE, "1", GAUGES[names.NEAR_WRONG_RATE])
         self._false_starts = FalseStarts()
 
     def __call__(self, event: Event) -> None:

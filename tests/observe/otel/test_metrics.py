@@ -74,6 +74,14 @@ def agrees(made: Telemetry, report: Report, events: Sequence[Event]) -> None:
         assert count(names.NEXT_CALLS_ENDED, fate=next_fate.value) == number
     assert count(names.NEXT_CALLS_IGNORED) == sum(number for _, number in report.next_calls_ignored)
     assert count(names.WASTED_TOKENS) == report.wasted_input_tokens + report.wasted_output_tokens
+    assert count(names.NEAR_FETCHED) == report.near_fetches
+    assert count(names.NEAR_BYTES) == report.near_bytes
+    assert count(names.NEAR_IGNORED) == sum(number for _, number in report.near_ignored)
+    assert count(names.NEAR_ANSWERED, tier="proved") == report.near_proved
+    assert count(names.NEAR_ANSWERED, tier="none") == sum(number for _, number in report.near_unserved)
+    assert count(names.NEAR_CHECKED, served=True) == report.near_audited
+    assert count(names.NEAR_CHECKED, served=True, wrong=True) == report.near_audited_wrong
+    assert count(names.NEAR_CHANGED, open=False) == report.near_closings
     assert count(names.TROUBLES) == report.troubles
     assert seconds(names.CALL_HIDDEN) == pytest.approx(report.hidden_seconds)
     assert seconds(names.CALL_HIDEABLE) == pytest.approx(report.hideable_seconds)
@@ -184,6 +192,14 @@ def test_attributes_of_each_metric() -> None:
         names.NEXT_CALLS_ENDED: ["langgraph_prefetch.fate", "langgraph_prefetch.reason"],
         names.NEXT_CALL_HIDDEN: [],
         names.WASTED_TOKENS: ["gen_ai.token.type"],
+        names.NEAR_FETCHED: [about[0], "langgraph_prefetch.anchor"],
+        names.NEAR_IGNORED: [about[0], "langgraph_prefetch.anchor", "langgraph_prefetch.reason"],
+        **dict.fromkeys((names.NEAR_BYTES, names.NEAR_FETCH), about[:1]),
+        names.NEAR_ANSWERED: [about[0], "langgraph_prefetch.reason", "langgraph_prefetch.tier"],
+        names.NEAR_ANSWER: [about[0], "langgraph_prefetch.tier"],
+        names.NEAR_CHECKED: [about[0], "langgraph_prefetch.served", "langgraph_prefetch.wrong"],
+        names.NEAR_CHANGED: [about[0], "langgraph_prefetch.open", "langgraph_prefetch.tier"],
+        names.NEAR_WRONG_RATE: [about[0], "langgraph_prefetch.bound"],
         names.TROUBLES: ["langgraph_prefetch.where"],
     }  # fmt: skip
 

@@ -21,7 +21,7 @@ def test_one_run_of_every_kind_of_event() -> None:
     """Each mark says what its events said; a call begins where its waiting began."""
     (run,) = runs_of(sample_events())
     (step,), (call,), (ignored, next_ignored) = run.steps, run.calls, run.ignored
-    speculation, given_up, adopted = run.speculations
+    speculation, fetched, given_up, adopted = run.speculations
     assert (run.id, run.start, run.end, run.all_steps) == ("run-1", 1.0, 2.0, 1)
     assert (step.start, step.end, step.pieces) == (1.1, 1.6, 12)
     assert (speculation.start, speculation.end, speculation.seconds) == (1.3, 1.8, 0.5)
@@ -29,6 +29,8 @@ def test_one_run_of_every_kind_of_event() -> None:
     assert (round(call.start, 6), call.end, call.hidden, call.late) == (1.7, 1.8, 0.4, True)
     assert call.speculation == speculation.id
     assert (ignored.reason, next_ignored.reason) == ("budget: per_run", "next call: budget: per_run")
+    assert (fetched.fate, fetched.cue, fetched.reason) == (Ending.FETCHED, "thought", "500 passages")
+    assert (round(fetched.start, 6), fetched.end, fetched.seconds) == (1.4, 1.6, 0.2)
     assert (given_up.is_model_call, given_up.fate, adopted.fate) == (True, Ending.CANCELLED, Ending.SERVED)
 
 

@@ -1,0 +1,64 @@
+"""One frozen event per step of the machine, and the hub that hands them to sinks.
+
+Times ``at`` are seconds of the prefetcher's clock. Query text is left out (None) unless ``log_queries`` is set.
+"""
+
+from langgraph_prefetch.events.hub import (
+    EventHub,
+    EventSink,
+)
+from langgraph_prefetch.events.kinds import Event
+from langgraph_prefetch.events.near import (
+    NearAnswered,
+    NearChecked,
+    NearFetched,
+    NearIgnored,
+    NearTierChanged,
+)
+from langgraph_prefetch.events.next_calls import (
+    NextCallEnded,
+    NextCallFate,
+    NextCallIgnored,
+    NextCallStarted,
+)
+from langgraph_prefetch.events.runs import (
+    DRY_RUN,
+    Fate,
+    RunEnded,
+    RunStarted,
+    SearchCallAnswered,
+    SpeculationEnded,
+    SpeculationIgnored,
+    SpeculationJoined,
+    SpeculationStarted,
+    StepEnded,
+    StepStarted,
+    Trouble,
+)
+
+__all__ = [
+    "DRY_RUN",
+    "Event",
+    "EventHub",
+    "EventSink",
+    "Fate",
+    "NearAnswered",
+    "NearChecked",
+    "NearFetched",
+    "NearIgnored",
+    "NearTierChanged",
+    "NextCallEnded",
+    "NextCallFate",
+    "NextCallIgnored",
+    "NextCallStarted",
+    "RunEnded",
+    "RunStarted",
+    "SearchCallAnswered",
+    "SpeculationEnded",
+    "SpeculationIgnored",
+    "SpeculationJoined",
+    "SpeculationStarted",
+    "StepEnded",
+    "StepStarted",
+    "Trouble",
+]

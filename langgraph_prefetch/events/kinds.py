@@ -1,0 +1,49 @@
+"""Every kind of event."""
+
+from __future__ import annotations
+
+from langgraph_prefetch.events.near import (
+    NearAnswered,
+    NearChecked,
+    NearFetched,
+    NearIgnored,
+    NearTierChanged,
+)
+from langgraph_prefetch.events.next_calls import (
+    NextCallEnded,
+    NextCallIgnored,
+    NextCallStarted,
+)
+from langgraph_prefetch.events.runs import (
+    RunEnded,
+    RunStarted,
+    SearchCallAnswered,
+    SpeculationEnded,
+    SpeculationIgnored,
+    SpeculationJoined,
+    SpeculationStarted,
+    StepEnded,
+    StepStarted,
+    Trouble,
+)
+
+Event = (
+    RunStarted
+    | StepStarted
+    | StepEnded
+    | SpeculationStarted
+    | SpeculationJoined
+    | SpeculationIgnored
+    | SpeculationEnded
+    | SearchCallAnswered
+    | NextCallStarted
+    | NextCallIgnored
+    | NextCallEnded
+    | NearFetched
+    | NearIgnored
+    | NearAnswered
+    | NearChecked
+    | NearTierChanged
+    | RunEnded
+    | Trouble
+)
