@@ -165,7 +165,7 @@ def main() -> None:
             corpus.write(texts, path)
             with path.open(encoding="utf-8") as lines:
                 passages = {row["key"]: row["text"] for row in map(json.loads, lines)}
-            bench = Bench(server=server.uri, corpus=path, texts=passages, environments=arguments.environments)
+            bench = Bench(server=server.url, corpus=path, texts=passages, environments=arguments.environments)
             for delay in arguments.delays:
                 compare(bench, f"{name}: {len(passages):,} passages", delay, arms, ledger, arguments.repeats)
     print(f"\n{tables(run for run in ledger.runs if 'rate' in run)}")

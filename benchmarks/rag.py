@@ -39,7 +39,7 @@ from langgraph_prefetch.retrieval.embedders.hashing import HashingEmbeddings
 PUBLISHED = ("1.88×", "4.64×", "24.12×", "1.28×", "embedding 2.8×", "57.1 %", "93.8 %")
 WARM_UP = "Are you there?"
 DIMENSIONS = 384
-QUERY_WORDS = 6
+QUERY_WORDS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,9 +72,10 @@ class Figures:
 
 
 def questions_from(texts: Sequence[str], count: int) -> dict[str, tuple[str, str]]:
-    """Questions, and the two searches each needs: the beginnings of two passages."""
+    """Questions, and the two searches each needs: the first plain words of two passages."""
     step = max(1, len(texts) // (2 * count))
-    queries = [" ".join(text.split()[:QUERY_WORDS]).rstrip(".,;:") for text in texts[::step]]
+    words = [[word for word in text.split() if word.isalpha()][:QUERY_WORDS] for text in texts[::step]]
+    queries = list(dict.fromkeys(" ".join(each) for each in words if len(each) == QUERY_WORDS))
     pairs = zip(queries[::2], queries[1::2], strict=False)
     return {f"Question {number}?": pair for number, pair in enumerate(islice(pairs, count))}
 
@@ -97,7 +98,7 @@ async def ask(answer: Answer, questions: Sequence[str], workers: int) -> tuple[l
 
 async def measure(
     store: PgVectorStore, kind: Kind, workers: int, questions: dict[str, tuple[str, str]], arguments: argparse.Namespace
-) -> tuple[list[Figures], Any]:
+) -> tuple[list[Figures], Report]:
     """The three ways in turns; their contexts must be equal."""
     ways = Ways(store, kind, {**questions, WARM_UP: ("warm up", "get ready")}, arguments.tokens_per_second)
     embedder = store.embeddings
@@ -134,6 +135,15 @@ async def measure(
 
 def _rate(stages: Stages) -> float:
     return stages.tokens / sum(stages.seconds["think"])
+
+
+def told(report: Report) -> str:
+    """What prefetch did, in a line."""
+    return (
+        f"{report.served} of {report.search_calls} searches served early ({report.served_reasoning} from reasoning, "
+        f"{report.served_sealed} from sealed calls, {report.late} still running), "
+        f"{report.hidden_seconds / report.search_calls:.3f} s of each hidden"
+    )
 
 
 def table(figures: Sequence[Figures]) -> str:
@@ -180,7 +190,7 @@ def main() -> None:
     found: list[Figures] = []
     with postgres() as server:
         embedder = Delayed(HashingEmbeddings(DIMENSIONS), arguments.delay, Stages())
-        store = PgVectorStore(embedder, url=server.uri, collection="rag", dimensions=DIMENSIONS, text_search="english")
+        store = PgVectorStore(embedder, url=server.url, collection="rag", dimensions=DIMENSIONS, text_search="english")
         with store:
             ingest_sync(_batches(texts), None, HashingEmbeddings(DIMENSIONS), store)
             store.create_index()
@@ -188,7 +198,7 @@ def main() -> None:
                 for workers in arguments.workers:
                     figures, report = asyncio.run(measure(store, kind, workers, questions, arguments))
                     found += figures
-                    print(f"{kind}, {workers} at once: {report.served} of {report.search_calls} searches served early")
+                    print(f"{kind}, {workers} at once: {told(report)}")
     print(f"\n{len(texts):,} passages, {arguments.delay * 1_000:.0f} ms to embed a query\n\n{table(found)}")
     print(f"\nAAFLOW (arXiv:2605.02162) publishes {', '.join(PUBLISHED)}. Context, not a gate.")
     if arguments.json is not None:
