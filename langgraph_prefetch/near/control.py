@@ -45,7 +45,7 @@ class Figures:
         served, proved: answers served from neighbourhoods, and those of them that were proved.
         audited: served answers that were searched again.
         wrong: those of them whose set was another.
-        interval: Clopper-Pearson, 95 %, of the wrong-set rate of served answers since the threshold was last changed.
+        recent, recent_wrong: the same since the threshold was last changed.
         known: calls in the pool.
         needed: the size of the pool at which the next test takes place.
         alarms: how often the bound was found broken.
@@ -58,7 +58,8 @@ class Figures:
     proved: int
     audited: int
     wrong: int
-    interval: Interval
+    recent: int
+    recent_wrong: int
     known: int
     needed: int
     alarms: int
@@ -68,6 +69,11 @@ class Figures:
     def wrong_set_rate(self) -> float:
         """Of the answers searched again, the share whose set was another; 0 if none was."""
         return self.wrong / self.audited if self.audited else 0.0
+
+    @property
+    def interval(self) -> Interval:
+        """Clopper-Pearson, 95 %, of the wrong-set rate of served answers since the threshold was last changed."""
+        return interval(self.recent_wrong, self.recent)
 
 
 class Control:
@@ -141,7 +147,8 @@ class Control:
             proved=self._proved,
             audited=self._audited,
             wrong=self._wrong,
-            interval=interval(self._recent[1], self._recent[0]),
+            recent=self._recent[0],
+            recent_wrong=self._recent[1],
             known=len(self._pool),
             needed=self._needed(),
             alarms=self._alarms,
