@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, TypeGuard, get_args
 
 from langgraph_prefetch.errors import ConfigurationError, did_you_mean
 from langgraph_prefetch.passages import Metric
@@ -42,12 +42,11 @@ class CollectionSpec:
     embedder: str | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not 1 <= len(self.name) <= MAX_NAME or "\0" in self.name:
-            raise ConfigurationError(f"a collection's name is text of 1 to {MAX_NAME} characters, not {self.name!r}")
-        if isinstance(self.dimensions, bool) or not isinstance(self.dimensions, int):
-            raise ConfigurationError(f"dimensions must be a whole number, not {self.dimensions!r}")
-        if not 1 <= self.dimensions <= MAX_DIMENSIONS:
-            raise ConfigurationError(f"dimensions must be 1 to {MAX_DIMENSIONS:,}, not {self.dimensions}")
+        checked_name(self.name)
+        for what, said in (("text_search", self.text_search), ("embedder", self.embedder)):
+            if said is not None and not is_storable(said):
+                raise ConfigurationError(f"{what} is text without NUL, not {said!r}")
+        checked_dimensions(self.dimensions)
         one_of("metric", self.metric, get_args(Metric))
         one_of("storage", self.storage, get_args(Storage))
 
@@ -75,6 +74,25 @@ class Collection:
         """Readable, and unique by its number whatever the name."""
         readable = re.sub(r"[^a-z0-9]+", "_", self.spec.name.lower())[:_READABLE].strip("_") or "collection"
         return f"prefetch_{readable}_{self.id}"
+
+
+def checked_name(name: object) -> None:
+    """Raise ``ConfigurationError`` unless a collection can be called so."""
+    if not is_storable(name) or not 1 <= len(name) <= MAX_NAME:
+        raise ConfigurationError(f"a collection's name is text of 1 to {MAX_NAME} characters, not {name!r}")
+
+
+def checked_dimensions(dimensions: object) -> None:
+    """Raise ``ConfigurationError`` unless vectors can have this length."""
+    if isinstance(dimensions, bool) or not isinstance(dimensions, int):
+        raise ConfigurationError(f"dimensions must be a whole number, not {dimensions!r}")
+    if not 1 <= dimensions <= MAX_DIMENSIONS:
+        raise ConfigurationError(f"dimensions must be 1 to {MAX_DIMENSIONS:,}, not {dimensions}")
+
+
+def is_storable(said: object) -> TypeGuard[str]:
+    """Whether PostgreSQL can keep it: text without NUL and without half of a surrogate pair."""
+    return isinstance(said, str) and not any(each == "\0" or "\ud800" <= each <= "\udfff" for each in said)
 
 
 def one_of(what: str, value: str, known: tuple[str, ...]) -> None:

@@ -20,7 +20,7 @@ VERSION_TABLE = "prefetch_schema_version"
 _FOLDER = Path(__file__).with_name("migrations")
 # Any fixed number; the same for every schema of a database, since the steps may touch what schemas share.
 _ADVISORY_LOCK = 0x70726566_65746368
-_NAME = r"[A-Za-z_][A-Za-z0-9_ -]{0,62}"
+_NAME = r"(?!pg_)[A-Za-z_][A-Za-z0-9_ -]{0,62}"
 # Alembic's operations work through a global of the process.
 _alembic = threading.Lock()
 
@@ -56,8 +56,7 @@ def migrate(connection: sa.Connection, schema: str) -> None:
         ConfigurationError: a name that no schema of ours has.
         SchemaVersionError: the schema was made by a newer version of this package.
     """
-    if not re.fullmatch(_NAME, schema):
-        raise ConfigurationError(f"a schema's name is up to 63 letters, digits, spaces, '_' and '-', not {schema!r}")
+    checked_schema(schema)
     if _current(connection, schema):
         return
     one_at_a_time(connection)
@@ -67,6 +66,15 @@ def migrate(connection: sa.Connection, schema: str) -> None:
         connection.execute(sa.schema.CreateSchema(schema))
     with _alembic:
         _run(connection, schema)
+
+
+def checked_schema(schema: object) -> None:
+    """Raise ``ConfigurationError`` unless a schema of ours can be called so."""
+    if not isinstance(schema, str) or not re.fullmatch(_NAME, schema):
+        raise ConfigurationError(
+            f"a schema's name is up to 63 letters, digits, spaces, '_' and '-', and does not begin with pg_, "
+            f"not {schema!r}"
+        )
 
 
 def one_at_a_time(connection: sa.Connection) -> None:

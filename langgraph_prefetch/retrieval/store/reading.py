@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,6 +12,7 @@ from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.retrieval.filters import Condition
 from langgraph_prefetch.retrieval.filters.sql import expression
 from langgraph_prefetch.retrieval.schema import Collection, passages
+from langgraph_prefetch.retrieval.schema.collections import is_storable
 from langgraph_prefetch.retrieval.search.statements import of_tenant
 
 
@@ -21,9 +22,12 @@ def checked_ids(ids: Any) -> list[str]:
     Raises:
         ConfigurationError: they are no list of texts.
     """
-    if isinstance(ids, str) or not all(isinstance(each, str) for each in ids):
+    if isinstance(ids, str) or not isinstance(ids, Iterable):
         raise ConfigurationError(f"ids are a list of texts, not {ids!r}")
-    return list(ids)
+    listed = list(ids)
+    if not all(isinstance(each, str) for each in listed):
+        raise ConfigurationError(f"ids are a list of texts, not {listed!r}")
+    return listed
 
 
 def by_ids(
@@ -65,5 +69,5 @@ def count(connection: sa.Connection, collection: Collection, tenant: str, condit
 
 
 def _among(table: sa.Table, ids: Sequence[str]) -> sa.ColumnElement[bool]:
-    storable = [each for each in ids if "\0" not in each]  # no other can exist
+    storable = [each for each in ids if is_storable(each)]  # no other can exist
     return table.c.id == sa.any_(sa.literal(storable, ARRAY(sa.Text)))

@@ -13,6 +13,8 @@ from langgraph_prefetch.errors import UnknownOptionError
 from langgraph_prefetch.passages import Metric
 from langgraph_prefetch.retrieval.database import Database, PoolLimits
 from langgraph_prefetch.retrieval.schema import Storage
+from langgraph_prefetch.retrieval.schema.collections import checked_dimensions, checked_name
+from langgraph_prefetch.retrieval.schema.migration import checked_schema
 from langgraph_prefetch.retrieval.search.searcher import SearchOptions
 from langgraph_prefetch.retrieval.store.opening import Wish, checked_tenant
 
@@ -78,6 +80,10 @@ class Setup:
 
     def __post_init__(self) -> None:
         checked_tenant(self.tenant)
+        checked_name(self.collection)
+        checked_schema(self.schema)
+        if self.dimensions is not None:
+            checked_dimensions(self.dimensions)
         SearchOptions(exact=self.exact, ef_search=self.ef_search)
 
     @classmethod

@@ -86,6 +86,12 @@ def test_a_vector_without_a_direction_is_named(store: PgVectorStore, bad: float)
         ("l2", "vector", 0.0, True),
         ("inner_product", "vector", 0.0, True),
         ("cosine", "halfvec", 1e-9, False),
+        ("cosine", "vector", 1e-25, False),
+        ("cosine", "vector", 1e25, False),
+        ("cosine", "vector", 1e-15, True),
+        ("cosine", "vector", 1e15, True),
+        ("l2", "vector", 1e-25, True),
+        ("l2", "halfvec", 65_510.0, True),
         ("l2", "halfvec", 70_000.0, False),
         ("l2", "vector", 70_000.0, True),
     ],
@@ -102,7 +108,7 @@ def test_what_a_metric_and_a_storage_take(
         if ok:
             store.add_texts(["x"])
             assert [each.page_content for each in store.similarity_search("x")] == ["x"]
-            assert store.similarity_search_with_relevance_scores("x")[0][1] <= 1
+            assert 0 <= store.similarity_search_with_relevance_scores("x")[0][1] <= 1  # NaN is not
         else:
             with pytest.raises(WrongVectorsError):
                 store.add_texts(["x"])
@@ -213,7 +219,12 @@ def test_delete(store: PgVectorStore) -> None:
 def test_what_does_not_exist_is_left_out(store: PgVectorStore) -> None:
     """Of ids, those that there are, in the order asked for, each once."""
     store.add_texts(["x", "y"], ids=["1", "2"])
-    assert [each.id for each in store.get_by_ids(["2", "no", "1", "2", "\0"])] == ["2", "1"]
+    assert [each.id for each in store.get_by_ids(["2", "no", "1", "2", "\0", "\ud800", "x" * 5_000])] == ["2", "1"]
+    store.delete(["\0", "\ud800", "x" * 5_000])
+    assert store.count() == 2
+    for wrong in ("1", None, 1, ["1", 2]):
+        with pytest.raises(ConfigurationError, match="list of texts"):
+            store.get_by_ids(wrong)  # type: ignore[arg-type]
 
 
 # Larger numbers than a float tells apart come back as whole ones: JSON in PostgreSQL does not know floats.

@@ -75,6 +75,12 @@ def test_an_embedder_of_another_name_is_refused(engine: sa.Engine) -> None:
     [
         ({"name": ""}, "name is text"),
         ({"name": "a\0"}, "name is text"),
+        ({"name": "a\ud800"}, "name is text"),
+        ({"name": "x" * 201}, "1 to 200 characters"),
+        ({"name": 3}, "name is text"),
+        ({"embedder": "a\0"}, "embedder is text"),
+        ({"embedder": 3}, "embedder is text"),
+        ({"text_search": 3}, "text_search is text"),
         ({"dimensions": 0}, "1 to 16,000"),
         ({"dimensions": True}, "whole number"),
         ({"metric": "cosin"}, "Did you mean 'cosine'"),

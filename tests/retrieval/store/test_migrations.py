@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -139,8 +140,8 @@ def test_a_newer_schema_is_refused(engine: sa.Engine) -> None:
         migrate(connection, "public")
 
 
-@pytest.mark.parametrize("schema", ["", "a'b", 'a"b', "a;b", ":x", "%s", "x" * 64])
-def test_a_name_that_is_none_is_refused(engine: sa.Engine, schema: str) -> None:
+@pytest.mark.parametrize("schema", ["", "a'b", 'a"b', "a;b", ":x", "%s", "x" * 64, "a\n", "pg_mine", "a\0", 3])
+def test_a_name_that_is_none_is_refused(engine: sa.Engine, schema: Any) -> None:
     """What cannot stand in SQL as a name is refused before any SQL is made of it."""
     with engine.begin() as connection, pytest.raises(ConfigurationError, match="schema's name"):
         migrate(connection, schema)

@@ -182,6 +182,10 @@ def test_an_index_that_another_process_made_is_used(store: PgVectorStore) -> Non
         ({"ef_search": 0}, ConfigurationError, "ef_search must be"),
         ({"exact": "yes"}, ConfigurationError, "exact must be"),
         ({"url": "sqlite://"}, ConfigurationError, "postgresql"),
+        ({"collection": "a\0", "create": False}, ConfigurationError, "name is text of 1 to 200"),
+        ({"schema": 'x"; drop schema public', "create": False}, ConfigurationError, "a schema's name"),
+        ({"schema": "pg_catalog"}, ConfigurationError, "does not begin with pg_"),
+        ({"dimensions": "8"}, ConfigurationError, "dimensions must be a whole number"),
     ],
 )
 def test_a_wrong_option(
