@@ -95,7 +95,7 @@ class Requests:
         attempts = tenacity.AsyncRetrying(
             stop=tenacity.stop_after_attempt(settings.attempts),
             wait=tenacity.wait_random_exponential(multiplier=settings.retry_seconds, max=60 * settings.retry_seconds),
-            retry=tenacity.retry_if_not_exception_type(_NEVER_AGAIN),
+            retry=tenacity.retry_if_exception(_worth_another),
             reraise=True,
         )
         try:
@@ -150,3 +150,8 @@ class Requests:
             raise IngestError(
                 "embed", f"no request succeeded, the last failed with: {self._told(self._why)}"
             ) from self._why
+
+
+def _worth_another(error: BaseException) -> bool:
+    """Whether a failed request is made again; a run that is cancelled or interrupted makes none."""
+    return isinstance(error, Exception) and not isinstance(error, _NEVER_AGAIN)

@@ -269,3 +269,22 @@ async def test_cancelling_leaves_nothing_behind() -> None:
     assert asyncio.all_tasks() == tasks
     assert passages.open_writers == 0
     assert len(passages.rows) == sum(each.num_rows for each in passages.batches)
+
+
+async def test_a_cancelled_request_is_not_made_again() -> None:
+    """A cancelled run ends where it is, instead of taking the cancellation for a failure of the embedder."""
+    asked = 0
+    waits = asyncio.Event()
+
+    async def hanging(texts: Sequence[str]) -> Any:
+        nonlocal asked
+        asked += 1
+        waits.set()
+        await asyncio.Event().wait()
+
+    running = asyncio.create_task(ingest(documents(1, lines=1), by_line, hanging, store(), settings=ONE_BY_ONE))
+    await waits.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert asked == 1
