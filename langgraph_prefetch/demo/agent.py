@@ -8,15 +8,15 @@ from typing import Any
 
 from langchain.agents import create_agent
 from langchain.chat_models import init_chat_model
+from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
 
-from langgraph_prefetch.demo.corpus import Passage
 from langgraph_prefetch.demo.questions import Question
-from langgraph_prefetch.demo.store import PassageStore
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.evaluation.tokens import cut
+from langgraph_prefetch.retrieval import PgVectorStore
 from langgraph_prefetch.testing.latency import with_latency
 from langgraph_prefetch.testing.models import Call, Script, ScriptedChatModel, Turn
 
@@ -29,20 +29,20 @@ PROMPT = (
 )
 
 
-def search_tool(store: PassageStore, latency_seconds: float) -> BaseTool:
+def search_tool(store: PgVectorStore, latency_seconds: float) -> BaseTool:
     """The tool ``search``, which takes ``latency_seconds`` longer than the store does."""
 
     @tool
     def search(query: str) -> str:
         """Search the documentation of Python's standard library."""
-        return as_text(store.search(query, PASSAGES))
+        return as_text(store.similarity_search(query, k=PASSAGES))
 
     return with_latency(search, latency_seconds) if latency_seconds else search
 
 
-def as_text(passages: Sequence[Passage]) -> str:
+def as_text(passages: Sequence[Document]) -> str:
     """What the model gets to read: the passages, with an empty line between them."""
-    return "\n\n".join(passage.text for passage in passages)
+    return "\n\n".join(passage.page_content for passage in passages)
 
 
 def make_agent(model: BaseChatModel, search: BaseTool) -> Any:

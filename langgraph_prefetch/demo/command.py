@@ -12,11 +12,11 @@ from pathlib import Path
 from langgraph_prefetch.demo.agent import FIRST_TOKEN_SECONDS, named_model, scripted_model
 from langgraph_prefetch.demo.corpus import passages
 from langgraph_prefetch.demo.figures import Figures
+from langgraph_prefetch.demo.filling import filled_store
 from langgraph_prefetch.demo.questions import QUESTIONS
 from langgraph_prefetch.demo.server import postgres
 from langgraph_prefetch.demo.session import Session
 from langgraph_prefetch.demo.settings import DemoSettings
-from langgraph_prefetch.demo.store import filled_store
 from langgraph_prefetch.demo.table import table
 from langgraph_prefetch.errors import ConfigurationError, DemoError
 
@@ -55,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     Raises:
         ConfigurationError: an option out of its range, a model that cannot be made, an output that cannot be written.
-        DemoError: the server does not start, or the model fails.
+        DemoError: this Python has no documentation strings, or the model fails.
+        EmbeddedServerError: the server does not start.
     """
     settings = DemoSettings(
         questions=arguments.questions,
@@ -72,9 +73,9 @@ def run(arguments: argparse.Namespace) -> int:
     if not corpus:
         raise DemoError("this Python has no documentation strings; is it run with -OO?")
     _say(f"starting PostgreSQL, and indexing {len(corpus):,} passages with pgvector ...")
-    with postgres() as server, filled_store(server.uri, corpus) as store:
+    with postgres(durable=False) as server, filled_store(server.url, corpus) as store:
         session = Session(settings, model, store)
-        print(_heading(settings, len(corpus)), end="\n\n", flush=True)
+        print(_heading(settings, store.count()), end="\n\n", flush=True)
         with table() as add_row:
             for question in asked:
                 add_row(question.topic, Figures.of([session.ask(question)]))

@@ -1,4 +1,7 @@
-"""A corpus that every machine has: the documentation strings of the Python standard library."""
+"""A corpus that every machine has: the documentation strings of the Python standard library.
+
+Read from the living modules, since half of what is asked for is written in C and has no source file to read.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,10 @@ import importlib
 import inspect
 import textwrap
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
+
+from langchain_core.documents import Document
 
 MAX_CHARS = 400
 MIN_CHARS = 30
@@ -35,20 +39,15 @@ MODULES = (
 """Documented public modules; one that an installation lacks (say, built without SQLite) is left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """One documentation string: of what, and its text (with the name in front, at most ``MAX_CHARS`` behind it)."""
-
-    name: str
-    text: str
-
-
-def passages(modules: Iterable[str] = MODULES) -> tuple[Passage, ...]:
+def passages(modules: Iterable[str] = MODULES) -> tuple[Document, ...]:
     """Every public documentation string of ``modules``, by name; the same on every run of one installation.
+
+    A text begins with the name, a colon and a space; behind them are at most ``MAX_CHARS``. The name is also the source
+    in the metadata.
 
     Empty where Python runs with ``-OO``, which strips them.
     """
-    found: dict[str, Passage] = {}
+    found: dict[str, str] = {}
     said: set[str] = set()
     for name in modules:
         module = _imported(name)
@@ -57,8 +56,8 @@ def passages(modules: Iterable[str] = MODULES) -> tuple[Passage, ...]:
             # What several classes inherit, or several modules offer, is said once.
             if len(text) >= MIN_CHARS and text not in said:
                 said.add(text)
-                found.setdefault(qualified, Passage(qualified, f"{qualified}: {text}"))
-    return tuple(found[name] for name in sorted(found))
+                found.setdefault(qualified, text)
+    return tuple(Document(f"{name}: {found[name]}", metadata={"source": name}) for name in sorted(found))
 
 
 def _imported(name: str) -> ModuleType | None:

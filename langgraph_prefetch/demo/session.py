@@ -13,10 +13,10 @@ from langgraph_prefetch.demo.agent import PASSAGES, as_text, in_a_line, make_age
 from langgraph_prefetch.demo.figures import Figures
 from langgraph_prefetch.demo.questions import QUESTIONS, Question
 from langgraph_prefetch.demo.settings import DemoSettings
-from langgraph_prefetch.demo.store import PassageStore
 from langgraph_prefetch.demo.threads import all_at_once
 from langgraph_prefetch.demo.trial import Pair, Trial
 from langgraph_prefetch.errors import DemoError
+from langgraph_prefetch.retrieval import PgVectorStore
 
 
 class Session:
@@ -31,7 +31,7 @@ class Session:
         search_seconds: the median time of a search without added latency.
     """
 
-    def __init__(self, settings: DemoSettings, model: BaseChatModel, store: PassageStore) -> None:
+    def __init__(self, settings: DemoSettings, model: BaseChatModel, store: PgVectorStore) -> None:
         self._settings, self._store = settings, store
         latencies = dict.fromkeys((settings.latency_seconds, 0.0))
         self._pairs = [self._pair(model, latency) for latency in latencies]
@@ -79,12 +79,15 @@ class Session:
 
     def _pair(self, model: BaseChatModel, latency: float) -> Pair:
         search = search_tool(self._store, latency)
-        return Pair(lambda: make_agent(model, search), lambda query: as_text(self._store.search(query, PASSAGES)))
+        return Pair(
+            lambda: make_agent(model, search),
+            lambda query: as_text(self._store.similarity_search(query, k=PASSAGES)),
+        )
 
     def _search_seconds(self) -> float:
         taken = []
         for step in (step for question in QUESTIONS for step in question.steps):
             began = time.perf_counter()
-            self._store.search(step.queries[0], PASSAGES)
+            self._store.similarity_search(step.queries[0], k=PASSAGES)
             taken.append(time.perf_counter() - began)
         return statistics.median(taken)

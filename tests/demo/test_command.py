@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ import pytest
 
 from langgraph_prefetch.cli import main
 from langgraph_prefetch.demo import _extras, command
-from langgraph_prefetch.demo.server import Server, postgres
+from langgraph_prefetch.demo.server import postgres
 from langgraph_prefetch.errors import MissingExtraError
+from langgraph_prefetch.retrieval.embedded import EmbeddedServer
 from tests.retrieval.embedded.processes import is_alive
 
 
@@ -67,26 +69,21 @@ def test_stripped_documentation_is_one_line(
 @pytest.mark.timeout(180)
 def test_a_whole_run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The real server, index and agents: equal answers, something hidden, all of it in JSON, nothing left behind."""
-    started: list[Server] = []
+    started: list[int] = []
 
-    def noted() -> Any:
-        class Noted:
-            def __enter__(self) -> Server:
-                self.inner = postgres()
-                started.append(self.inner.__enter__())
-                assert is_alive(started[0].pid)
-                return started[0]
-
-            def __exit__(self, *error: Any) -> None:
-                self.inner.__exit__(*error)
-
-        return Noted()
+    @contextmanager
+    def noted(**options: Any) -> Iterator[EmbeddedServer]:
+        with postgres(**options) as server:
+            assert server.pid is not None
+            started.append(server.pid)
+            assert is_alive(server.pid)
+            yield server
 
     monkeypatch.setattr(command, "postgres", noted)
     out = folder / "out.json"
     options = ["--questions", "2", "--latency", "0.2", "--tokens-per-second", "200", "--json", str(out)]
     assert main(["demo", *options]) == 0
-    assert not is_alive(started[0].pid)
+    assert not is_alive(started[0])
     assert [each.name for each in folder.iterdir()] == ["out.json"]
 
     figures = json.loads(out.read_text())
