@@ -27,6 +27,7 @@ ROWS: pa.Schema = pa.schema(
 )
 """The columns of rows that still lack their vectors."""
 
+_HASHED = ("source", "text", "metadata")
 _HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 
 
@@ -66,28 +67,18 @@ def keyed(pieces: pa.RecordBatch, embedder: bytes) -> pa.RecordBatch:
 
 def _digests(pieces: pa.RecordBatch) -> NDArray[np.uint8]:
     """32 bytes for each piece."""
-    parts = [_slices(pieces.column(name)) for name in ("source", "text", "metadata")]
-    made = bytearray()
-    for source, text, metadata in zip(*parts, strict=True):
-        # The lengths come first, or two ways to cut the same characters would be one.
-        told = blake2b(b"%d,%d," % (len(source), len(text)), digest_size=32)
-        told.update(source)
-        told.update(text)
-        told.update(metadata)
-        made += told.digest()
-    return np.frombuffer(made, dtype=np.uint8).reshape(-1, 32)
+    # The lengths come first, or two ways to cut the same characters would be one.
+    digests = [
+        blake2b(b"%d,%d,%b%b%b" % (len(source), len(text), source, text, metadata), digest_size=32).digest()
+        for source, text, metadata in zip(*(_values(pieces.column(name)) for name in _HASHED), strict=True)
+    ]
+    return np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, 32)
 
 
-def _slices(column: pa.Array[Any]) -> list[memoryview]:
-    """Each string's bytes, in the buffer where they are."""
-    _, offsets, data = column.buffers()
-    if offsets is None:
-        return []
-    places = np.frombuffer(memoryview(offsets), dtype=np.int32)[
-        column.offset : column.offset + len(column) + 1
-    ].tolist()
-    view = memoryview(data) if data is not None else memoryview(b"")
-    return [view[start:end] for start, end in pairwise(places)]
+def _values(column: pa.Array[Any]) -> list[bytes]:
+    """Each string's bytes. Views of the buffer would be dearer: the garbage collector keeps count of every one."""
+    found: list[bytes] = column.cast(pa.binary()).to_numpy(zero_copy_only=False).tolist()
+    return found
 
 
 def _hexadecimal(digests: NDArray[np.uint8]) -> pa.StringArray:
@@ -158,5 +149,6 @@ def texts_of(rows: pa.RecordBatch, start: int, count: int) -> Sequence[str]:
 
 def strings(rows: pa.RecordBatch, name: str) -> list[str]:
     """A column of strings, as Python's."""
-    found: list[Any] = rows.column(name).to_pylist()
+    # By way of an array of objects, which Arrow fills without a detour by a scalar for each.
+    found: list[Any] = rows.column(name).to_numpy(zero_copy_only=False).tolist()
     return found
