@@ -51,6 +51,29 @@ def in_transaction(
     return database.run(attempt)
 
 
+def surviving(work: Callable[[sa.Connection], T]) -> Callable[[sa.Connection], T]:
+    """Work on a connection in a transaction, done again where the server chose it as the victim of a deadlock.
+
+    Each attempt is behind a savepoint, whose end lets go of what the attempt had locked; so it serves threads and event
+    loops alike.
+    """
+
+    def attempt(connection: sa.Connection) -> T:
+        with connection.begin_nested():
+            return work(connection)
+
+    def attempts(connection: sa.Connection) -> T:
+        for _ in range(_ATTEMPTS - 1):
+            try:
+                return attempt(connection)
+            except DBAPIError as error:
+                if not isinstance(error.orig, psycopg.errors.DeadlockDetected):
+                    raise
+        return attempt(connection)
+
+    return attempts
+
+
 @contextmanager
 def driver_cursor(connection: sa.Connection) -> Iterator[Cursor]:
     """The driver's cursor on a connection of SQLAlchemy's; see :func:`in_transaction`."""

@@ -78,7 +78,7 @@ def neighbourhood(connection: sa.Connection, question: Question, *, insist: bool
     )
 
 
-def hybrid(connection: sa.Connection, question: Question, query: str, k: int) -> list[Hit]:
+def hybrid(connection: sa.Connection, question: Question, query: str, k: int, *, insist: bool = True) -> list[Hit]:
     """The ``k`` best of two rankings, by meaning and by words; each hit's distance is its fused score, turned around.
 
     Args:
@@ -86,12 +86,15 @@ def hybrid(connection: sa.Connection, question: Question, query: str, k: int) ->
         question: what to be near to; its ``k`` is how many of each ranking are fused.
         query: whose words to look for.
         k: how many to return.
+        insist: where the index found too few, compare every passage.
     """
     statement = statements.hybrid(
         question.collection, _where(question), exact=question.exact, iterative=question.iterative
     )
     parameters = _parameters(connection, question, fetch(question.k)) | {"query": words_query(query)}
     rows = connection.execute(statement, parameters).all()
+    if not question.exact and insist and sum(row.near for row in rows) < question.k:
+        return hybrid(connection, replace(question, exact=True), query, k)
     found = {row.id: row for row in rows}
     rankings = [
         [row.id for row in sorted((r for r in rows if r.near is near), key=lambda r: (r.order, r.id))]

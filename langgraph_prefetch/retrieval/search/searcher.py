@@ -105,7 +105,8 @@ class Searcher:
             raise TextSearchOffError(self.collection.spec.name)
         ask = self._asker(vector, max(checked_k("k", k), HYBRID_CANDIDATES), options)
         checked_query(query)
-        return lambda connection: run.hybrid(connection, ask(connection), query, k)
+        insist = self._wanted(options) is not False
+        return lambda connection: run.hybrid(connection, ask(connection), query, k, insist=insist)
 
     def forget(self) -> None:
         """Look again, at the next search, at what indexes there are."""

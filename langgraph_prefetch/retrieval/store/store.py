@@ -15,6 +15,7 @@ from typing_extensions import Unpack
 
 from langgraph_prefetch.errors import ConfigurationError, UnknownOptionError
 from langgraph_prefetch.ports import PassageWriter, SourceLedger
+from langgraph_prefetch.retrieval.driver import surviving
 from langgraph_prefetch.retrieval.filters import Condition, parse
 from langgraph_prefetch.retrieval.records import PgSourceLedger
 from langgraph_prefetch.retrieval.search.query import checked_k
@@ -194,8 +195,10 @@ class PgVectorStore(SearchableStore):
 
     def _writing(self, wanted: Batch, vectors: list[Any]) -> Callable[[sa.Connection], None]:
         checked = adding.checked_vectors(vectors, wanted, self.collection.spec)
-        return partial(
-            adding.upsert, collection=self.collection, tenant=self._searcher.tenant, wanted=wanted, vectors=checked
+        return surviving(
+            partial(
+                adding.upsert, collection=self.collection, tenant=self._searcher.tenant, wanted=wanted, vectors=checked
+            )
         )
 
     def _deleting(
@@ -206,12 +209,14 @@ class PgVectorStore(SearchableStore):
         condition = parse(fits)
         if ids is None and condition is None and not everything:
             raise ConfigurationError("delete needs ids= or filter=; all of the tenant's go by everything=True")
-        return partial(
-            reading.delete,
-            collection=self.collection,
-            tenant=self._searcher.tenant,
-            ids=None if ids is None else reading.checked_ids(ids),
-            condition=condition,
+        return surviving(
+            partial(
+                reading.delete,
+                collection=self.collection,
+                tenant=self._searcher.tenant,
+                ids=None if ids is None else reading.checked_ids(ids),
+                condition=condition,
+            )
         )
 
     def _reading(self, ids: Sequence[str]) -> Callable[[sa.Connection], list[tuple[str, str, dict[str, Any]]]]:

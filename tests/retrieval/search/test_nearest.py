@@ -278,6 +278,31 @@ def test_words_and_meaning_together(shared_database_url: str) -> None:
         assert found == []
 
 
+def test_hybrid_search_looks_for_what_does_not_come_out_of_the_index(shared_database_url: str) -> None:
+    """Nor does it lose passages where the index gives up before the filter has let enough of them through."""
+    given = numbered(VECTORS)
+    options: dict[str, Any] = {"url": shared_database_url, "collection": "both", "text_search": "simple"}
+    with PgVectorStore(Given(given), **options) as store:
+        store.add_texts(list(given), [{"part": at % PARTS} for at in range(ROWS)])
+        store.create_index()
+
+        def found(exact: bool | None, and_set: str) -> list[str]:
+            wanted = SearchOptions(filter={"part": 7}, exact=exact)
+            search = store._searcher.hybrid("nothing of it", QUERIES[0], 10, wanted)
+
+            def work(connection: sa.Connection) -> list[Any]:
+                connection.exec_driver_sql(f"set local {and_set}")
+                return [hit.text for hit in search(connection)]
+
+            return store.database.run(work)
+
+        truth = found(True, FORCED)
+        assert len(truth) == 10
+        gives_up = f"{FORCED}; set local enable_bitmapscan = off; set local hnsw.max_scan_tuples = 1"
+        assert len(found(False, gives_up)) < 10
+        assert found(None, gives_up) == truth
+
+
 def test_words_are_opt_in(cosine: PgVectorStore) -> None:
     """Without a text index the error says how to get one."""
     with pytest.raises(TextSearchOffError, match="text_search="):

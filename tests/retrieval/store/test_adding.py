@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.documents import Document
@@ -20,6 +21,7 @@ from langgraph_prefetch.errors import (
 from langgraph_prefetch.passages import Metric
 from langgraph_prefetch.retrieval import PgVectorStore
 from langgraph_prefetch.retrieval.schema.vectors import decode, encode_array
+from langgraph_prefetch.retrieval.store import adding, reading
 from langgraph_prefetch.retrieval.store.adding import batch
 from tests.retrieval.search.made import DIMENSIONS, Given, unit
 
@@ -197,6 +199,39 @@ def test_several_writers_of_the_same_rows(store: PgVectorStore) -> None:
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(write, range(8)))
     assert store.count() == 200
+
+
+@pytest.mark.parametrize("times", [2, 3])
+async def test_the_victim_of_a_deadlock_tries_again(
+    store: PgVectorStore, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    """Ingestions lock documents first and passages then; whoever the server turns away for it is not told, at first."""
+    left = [times, times]
+
+    def turned_away(at: int, work: Any) -> Any:
+        def attempt(connection: sa.Connection, **arguments: Any) -> Any:
+            done = work(connection, **arguments)
+            if left[at]:
+                left[at] -= 1
+                connection.exec_driver_sql(
+                    "do $$ begin raise exception 'x' using errcode = 'deadlock_detected'; end $$"
+                )
+            return done
+
+        return attempt
+
+    monkeypatch.setattr(adding, "upsert", turned_away(0, adding.upsert))
+    monkeypatch.setattr(reading, "delete", turned_away(1, reading.delete))
+    if times == 3:
+        with pytest.raises(sa.exc.OperationalError):
+            store.add_texts(["a"], ids=["a"])
+        assert store.count() == 0
+        return
+    store.add_texts(["a", "b"], ids=["a", "b"])
+    assert store.count() == 2
+    await store.adelete(["a"])
+    assert [each.id for each in store.get_by_ids(["a", "b"])] == ["b"]
+    assert left == [0, 0]
 
 
 def test_delete(store: PgVectorStore) -> None:
