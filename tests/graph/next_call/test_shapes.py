@@ -156,7 +156,7 @@ def test_one_is_at_hand() -> None:
     @wrap_tool_call
     def patient(request: Any, handler: Any) -> Any:
         if request.tool_call["id"] == "call_2_0":
-            until(ready)
+            until(lambda: asked.count("b") == 2 and ready())
         return handler(request)
 
     llm = ScriptedChatModel(script=(calls("a", "b"), calls("a", "b"), DONE))
