@@ -28,6 +28,15 @@ where n.nspname = :schema and t.relname = :table and x.indpred is null
 order by i.relname
 """)
 
+_BEING_MADE = sa.text("""
+select count(*) from pg_stat_progress_create_index as making
+join pg_class t on t.oid = making.relid join pg_namespace n on n.oid = t.relnamespace
+where making.datname = current_database() and n.nspname = :schema and t.relname = :table
+""")
+_MAX_MEMORY_MB = 2_097_151
+_LOCK = 0x696E6478
+"""Any number that no other program locks by."""
+
 
 @dataclass(frozen=True, slots=True)
 class VectorIndex:
@@ -66,7 +75,7 @@ def serves(index: VectorIndex, collection: Collection) -> bool:
 def check(connection: sa.Connection, collection: Collection) -> None:
     """Raise ``ConfigurationError`` where all there is on the vectors is an index that no search will ever use."""
     there = vector_indexes(connection, collection)
-    if not there or any(serves(each, collection) for each in there):
+    if not there or any(serves(each, collection) for each in there) or _being_made(connection, collection):
         return
     listed = ", ".join(
         f"{each.name} ({each.method}, {each.operator_class}{'' if each.valid else ', not finished'})" for each in there
@@ -88,6 +97,9 @@ def create(
         ConfigurationError: the vectors are too long for one, or ``m`` and ``ef_construction`` are out of range.
     """
     statement = _create(collection, m=m, ef_construction=ef_construction, concurrently=False)
+    if memory_mb is not None:
+        _require("memory_mb", memory_mb, 1, _MAX_MEMORY_MB)
+    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtext(_name(collection)), _LOCK)))
     if any(serves(each, collection) for each in vector_indexes(connection, collection)):
         return
     if memory_mb is not None:
@@ -97,11 +109,19 @@ def create(
 
 
 def create_concurrently(connection: sa.Connection, collection: Collection, *, m: int, ef_construction: int) -> None:
-    """As ``create``, on a connection outside any transaction: writes go on. What a crash left half made goes."""
+    """As ``create``, on a connection outside any transaction: writes go on. What a crash left half made goes.
+
+    Raises:
+        ConfigurationError: as ``create``, and where somebody else is making one: to wait would stop both.
+    """
     statement = _create(collection, m=m, ef_construction=ef_construction, concurrently=True)
     there = vector_indexes(connection, collection)
     if any(serves(each, collection) for each in there):
         return
+    if _being_made(connection, collection):
+        raise ConfigurationError(
+            f"somebody makes an index of collection {collection.spec.name!r} at this moment: wait until it is there"
+        )
     for each in there:
         if not each.valid and each.name == _name(collection):
             connection.exec_driver_sql(f"drop index concurrently {quoted(collection.schema)}.{quoted(each.name)}")
@@ -122,9 +142,19 @@ def drop(connection: sa.Connection, collection: Collection) -> None:
     connection.exec_driver_sql(f"drop index if exists {quoted(collection.schema)}.{quoted(_name(collection))}")
 
 
+def _being_made(connection: sa.Connection, collection: Collection) -> bool:
+    names = {"schema": collection.schema, "table": collection.table_name}
+    return bool(connection.scalar(_BEING_MADE, names))
+
+
 def _tell_planner(connection: sa.Connection, collection: Collection) -> None:
     """Without statistics, which autovacuum gathers a minute later, it passes the index by for a tenant's few rows."""
     connection.exec_driver_sql(f"analyze {qualified(collection)}")
+
+
+def _require(name: str, value: object, least: int, most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ConfigurationError(f"{name} must be a whole number from {least} to {most:,}, not {value!r}")
 
 
 def _name(collection: Collection) -> str:
@@ -140,8 +170,7 @@ def _create(collection: Collection, *, m: int, ef_construction: int, concurrentl
             f"{other} Searches without an index are exact"
         )
     for name, value, least, most in (("m", m, 2, 100), ("ef_construction", ef_construction, max(4, 2 * m), 1_000)):
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise ConfigurationError(f"{name} must be a whole number from {least} to {most:,}, not {value!r}")
+        _require(name, value, least, most)
     opclass = f"{quoted(collection.extension_schema)}.{operator_class(collection)}"
     return (
         f"create index {'concurrently ' if concurrently else ''}{quoted(_name(collection))} on {qualified(collection)} "

@@ -1,6 +1,8 @@
 """Opening a store: everything that is wrong with it is said at the start, with what to do."""
 
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from langgraph_prefetch.errors import (
 )
 from langgraph_prefetch.retrieval import Database, PgVectorStore
 from langgraph_prefetch.retrieval.schema import Storage
+from langgraph_prefetch.retrieval.search import indexes
 from tests.retrieval.search.made import DIMENSIONS, Given
 
 VECTOR = [1.0] * DIMENSIONS
@@ -138,9 +141,48 @@ async def test_an_index_made_while_others_write(store: PgVectorStore) -> None:
     again(store)
 
 
+def test_two_that_make_an_index(store: PgVectorStore) -> None:
+    """Whoever comes second waits for the first, finds its index, and is content."""
+    collection = store.collection
+    with ThreadPoolExecutor(1) as threads, store.database.connection() as first:
+        indexes.create(first, collection, m=16, ef_construction=64, memory_mb=8)
+        second = threads.submit(store.create_index)
+        until(store, "select count(*) from pg_locks where locktype = 'advisory' and not granted")
+        first.commit()
+        second.result(timeout=60)
+    assert len(store.database.run(lambda connection: indexes.vector_indexes(connection, collection))) == 1
+
+
+def test_while_an_index_is_made(store: PgVectorStore) -> None:
+    """The store can be opened and searched; a second one that would be made meanwhile is refused, not the first."""
+    store.add_texts(["x"])
+    collection = store.collection
+    with ThreadPoolExecutor(1) as threads, store.database.connection() as writer:
+        writer.exec_driver_sql(f"update {collection.table_name} set text = 'y'")  # the index waits for its end
+        first = threads.submit(store.create_index, concurrently=True)
+        until(store, "select count(*) from pg_stat_progress_create_index where phase like 'waiting%%'")
+        again(store)
+        assert store.nearest(VECTOR, 1).exact
+        with pytest.raises(ConfigurationError, match="at this moment"):
+            store.create_index(concurrently=True)
+        writer.rollback()
+        first.result(timeout=60)
+    assert len(store.database.run(lambda connection: indexes.vector_indexes(connection, collection))) == 1
+
+
+def until(store: PgVectorStore, query: str) -> None:
+    """Wait for something that only the server can tell."""
+    for _ in range(6_000):
+        if store.database.run(lambda connection: connection.exec_driver_sql(query).scalar(), autocommit=True):
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"never came: {query}")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ({"memory_mb": "1; x"}, "memory_mb must be"),
         ({"m": 1}, "m must be"),
         ({"m": 16, "ef_construction": 20}, "from 32"),
         ({"memory_mb": 5, "concurrently": True}, "drop one"),
