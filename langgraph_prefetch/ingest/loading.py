@@ -133,7 +133,11 @@ class Loader:
         yield from (self._take(number) for number in range(len(self._open)))
 
     def _grouped(self, unit: Unit, documents: Iterable[Document | Skipped]) -> Iterator[Group]:
+        # The loop runs once for each document there is: nothing in it is looked up that could be before.
+        settings, source, loaded, opened = self._settings, unit.source, self.loaded, self._open
+        most_rows, most_chars, several = settings.batch_rows, settings.batch_chars, settings.writers > 1
         told = hashlib.blake2b(digest_size=16) if unit.fingerprint is None else None
+        number = 0
         for document in documents:
             if isinstance(document, Skipped):
                 unit.whole = False
@@ -141,30 +145,29 @@ class Loader:
                 continue
             if told:
                 told.update(document.fingerprint)
-            number = self._writer(document)
+            if several:
+                number = self._writer(document)
             size = len(document.text)
-            group = self._open[number]
-            if group.documents and self._is_full(group, size):
+            group = opened[number]
+            held = group.documents
+            if held and (len(held) >= most_rows or group.chars + size > most_chars):
                 yield self._take(number)
-                group = self._open[number]
-            group.documents.append(document)
-            group.add(unit)
+                group = opened[number]
+                held = group.documents
+            held.append(document)
+            if source not in group.units:
+                group.add(unit)
             group.chars += size
-            self.loaded.documents += 1
-            self.loaded.chars += size
+            loaded.documents += 1
+            loaded.chars += size
         if told:
-            unit.fingerprint = self.loaded.sources[unit.source] = told.digest()
+            unit.fingerprint = loaded.sources[source] = told.digest()
         # In a group with documents of it, it is finished as soon as they are written.
-        last = next((group for group in self._open if unit.source in group.units), self._open[-1])
+        last = next((group for group in opened if source in group.units), opened[-1])
         last.ended.append(unit)
 
-    def _is_full(self, group: Group, size: int) -> bool:
-        settings = self._settings
-        return group.chars + size > settings.batch_chars or len(group.documents) >= settings.batch_rows
-
     def _writer(self, document: Document) -> int:
-        writers = self._settings.writers
-        return worker_of(document.source + document.fingerprint.hex(), writers) if writers > 1 else 0
+        return worker_of(document.source + document.fingerprint.hex(), self._settings.writers)
 
     def _take(self, number: int) -> Group:
         group, self._open[number] = self._open[number], Group(number)
