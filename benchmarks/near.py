@@ -2,7 +2,7 @@
 
 With recordings and passages (``--recordings FILE … --corpus FILE …``) it also measures how the share of right and of
 accepted answers falls as the corpus grows, and which N restores it. Corpora larger than the passages given are filled
-up with distractors: vectors between two random passages, moved a little.
+up with distractors: vectors halfway between two random passages, moved a little.
 """
 
 import argparse
@@ -90,7 +90,8 @@ def filled_up(vectors: Array, size: int, rng: np.random.Generator) -> Array:
         return vectors[np.sort(rng.choice(len(vectors), size, replace=False))]
     more = size - len(vectors)
     one, other = vectors[rng.integers(0, len(vectors), more)], vectors[rng.integers(0, len(vectors), more)]
-    share = rng.uniform(0.5, 1.0, size=(more, 1)).astype(np.float32)
+    # Nearer to one of the two it would be a copy of it, and a top k of copies is easier to find, not harder.
+    share = rng.uniform(0.4, 0.6, size=(more, 1)).astype(np.float32)
     noise = rng.normal(size=one.shape).astype(np.float32) * np.float32(0.3 / np.sqrt(one.shape[1]))
     mixed = share * one + (1 - share) * other + noise
     return np.vstack([vectors, mixed / np.linalg.norm(mixed, axis=1, keepdims=True)])
