@@ -99,7 +99,7 @@ class Searching:
         def search(query: str, k: int = K) -> str:
             """Search for passages."""
             self.queries.append(query)
-            return self.answer(query, k)
+            return str(self.answer(query, k))
 
         self.tool: BaseTool = search
 
@@ -132,7 +132,7 @@ def thinking(*queries: str, thought: str = "") -> ScriptedChatModel:
     return ScriptedChatModel(script=[*turns, Turn(text="Done.")], seconds_per_token=0.002)
 
 
-def question(text: str = "What is there to see in Elmbury?") -> dict[str, Any]:
+def question(text: str = "What is there to see in Elmbury?") -> Any:
     return {"messages": [("user", text)]}
 
 
@@ -146,7 +146,7 @@ def _but_config(options: dict[str, Any]) -> dict[str, Any]:
 
 def agent_of(model: Any, searching: Searching, said: NearMiss, **options: Any) -> tuple[Any, Prefetcher]:
     """An agent that answers near misses and starts no search early."""
-    graph = with_prefetch(
+    graph: Any = with_prefetch(
         create_agent(model, [searching.tool]),
         tools=["search"],
         **{"serve": "bounded", "near": {"search": said}, "budgets": NOTHING_EARLY, **_but_config(options)},
@@ -162,6 +162,11 @@ def settled(prefetch: Prefetcher, events: Sequence[Any], *, calls: int) -> None:
     """Wait until so many calls were compared with what the tool itself returns."""
     until(lambda: len(of_kind(events, NearChecked)) >= calls)
     assert prefetch.report().troubles == 0
+
+
+def told(events: Sequence[Any], kind: type[Any], times: int) -> None:
+    """Wait until so many events of a kind were told."""
+    until(lambda: len(of_kind(events, kind)) >= times)
 
 
 def served(events: Sequence[Any]) -> list[bool]:

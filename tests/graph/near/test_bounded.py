@@ -28,6 +28,7 @@ from tests.graph.near.rigs import (
     served,
     settled,
     thinking,
+    told,
     warmed,
 )
 
@@ -59,7 +60,7 @@ def test_nothing_is_served_before_the_tool_has_shown_what_it_is() -> None:
     """However surely a ranking is proved: the tool may be another search than its user says."""
     searching = Searching(memory())
     queries = [*WARM, *QUERIES][: NEEDED - 1]
-    graph = with_prefetch(
+    graph: Any = with_prefetch(
         create_agent(thinking(*queries), [searching.tool]),
         tools=["search"],
         serve="bounded",
@@ -101,11 +102,11 @@ class Inexact:
 
 
 def test_the_likely_tier_opens_once_enough_is_known_and_is_audited() -> None:
-    """Real searches teach it at no cost; then it serves, a share of what it serves is searched again, and it is told."""
+    """Real searches teach it at no cost; then it serves, a share of what it serves is searched again."""
     searching = Searching(memory())
     said = near(Inexact(searching.source), confidence=0.5, audit_share=1.0, n=36)
     model = Switching(script=[], seconds_per_token=0.0)
-    graph = with_prefetch(
+    graph: Any = with_prefetch(
         create_agent(model, [searching.tool]),
         tools=["search"],
         serve="bounded",
@@ -120,7 +121,7 @@ def test_the_likely_tier_opens_once_enough_is_known_and_is_audited() -> None:
         model.script = thinking(*(f"the {number} and {at} river of Elmbury" for at in range(5))).script
         graph.invoke(question())
         number += 1
-        until(lambda: len(of_kind(events, NearChecked)) >= 5 * number)
+        told(events, NearChecked, 5 * number)
     before = len(served(events))
     early = sum(served(events))  # the tier may open in the middle of a run
     assert not any(served(events)[:WARM_UP])
@@ -147,7 +148,7 @@ def test_a_graph_drawn_by_hand() -> None:
     drawn.add_edge(START, "model")
     drawn.add_conditional_edges("model", tools_condition)
     drawn.add_edge("tools", "model")
-    graph = with_prefetch(
+    graph: Any = with_prefetch(
         drawn.compile(),
         tools=["search"],
         serve="bounded",

@@ -12,16 +12,17 @@ from langgraph_prefetch import NearMiss, Prefetcher
 from langgraph_prefetch.events import NearAnswered, NearChecked, NearFetched
 from tests.graph.cases.rigs import of_kind, until, watch
 from tests.graph.near.rigs import (
-    K,
     NOTHING_EARLY,
     TEXTS,
     WARM,
+    K,
     Searching,
     Words,
     memory,
     near,
     served,
     thinking,
+    told,
     vectors_of,
 )
 
@@ -103,7 +104,7 @@ def test_keyword_arguments_of_a_call_are_another_search() -> None:
     with prefetcher.run():
         thinking("x").invoke("What is there to see?", {"callbacks": [prefetcher.handler()]})
         try:
-            retriever.invoke("the bridge of Fernwick", k=5)  # type: ignore[call-arg]
+            retriever.invoke("the bridge of Fernwick", k=5)
         except TypeError:  # this retriever takes none
             pass
     assert served(events)[3:] == [False]
@@ -134,7 +135,7 @@ def test_any_langchain_vector_store_and_an_opaque_retriever() -> None:
         retriever = prefetcher.retriever(held, near=NearMiss(source=source, embeddings=words, k=K, n=36))
         events = watch(prefetcher)
         thought_about(prefetcher, retriever, *WARM)
-        until(lambda events=events: len(of_kind(events, NearChecked)) >= 1)
+        told(events, NearChecked, 1)
         assert of_kind(events, NearFetched)
         if source is not wide:
             assert not any(each.wrong for each in of_kind(events, NearChecked))

@@ -25,6 +25,7 @@ from tests.graph.near.rigs import (
     question,
     served,
     thinking,
+    told,
     warmed,
 )
 
@@ -202,7 +203,7 @@ def test_secrets_and_planted_texts_do_not_go_to_an_embedding_service() -> None:
     thought = "The password=hunter2secret999 is in the notes. Let me think about the market of Gorsley."
     for destination in ("own_store", "third_party"):
         words, searching = Words(), Searching(memory())
-        graph = with_prefetch(
+        graph: Any = with_prefetch(
             create_agent(thinking(QUERIES[0], thought=thought), [searching.tool]),
             tools=["search"],
             serve="bounded",
@@ -212,7 +213,7 @@ def test_secrets_and_planted_texts_do_not_go_to_an_embedding_service() -> None:
         )
         events = watch(graph)
         graph.invoke(question())
-        until(lambda events=events: len(of_kind(events, NearAnswered)) == 1)
+        told(events, NearAnswered, 1)
         sent = any("hunter2" in each for each in words.queries)
         assert sent == (destination == "own_store")
         held = {each.reason for each in of_kind(events, NearIgnored)}

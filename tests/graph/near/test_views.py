@@ -13,10 +13,10 @@ from langgraph_prefetch.events import NearAnswered, NearFetched, NearTierChanged
 from langgraph_prefetch.testing.models import Call, Turn
 from tests.graph.cases.rigs import of_kind, tool_texts, watch
 from tests.graph.near.rigs import (
-    K,
     NOTHING_EARLY,
     TEXTS,
     WARM,
+    K,
     Searching,
     Switching,
     Words,
@@ -70,7 +70,7 @@ def test_fixed_arguments_are_part_of_the_view() -> None:
         return str(searching.answer(query)) if area == "all" else f"nothing in {area}"
 
     model = Switching(script=[])
-    graph = with_prefetch(
+    graph: Any = with_prefetch(
         create_agent(model, [find]),
         tools=[ToolPolicy(name="find", fixed_arguments={"area": "all"})],
         serve="bounded",
@@ -108,7 +108,7 @@ def test_each_tenant_is_answered_from_its_own_store() -> None:
 
     model = Switching(script=thinking(*WARM).script)
     said = near(lambda configurable: stores.get(configurable.get("tenant")))
-    graph = with_prefetch(
+    graph: Any = with_prefetch(
         create_agent(model, [search]),
         tools=["search"],
         serve="bounded",
@@ -141,7 +141,7 @@ def test_a_source_that_is_not_the_callers_is_found_out_before_it_answers() -> No
         return str(searching[config["configurable"]["tenant"]].answer(query))
 
     model = Switching(script=thinking(*WARM).script)
-    graph = with_prefetch(
+    graph: Any = with_prefetch(
         create_agent(model, [search]),
         tools=["search"],
         serve="bounded",
@@ -214,7 +214,7 @@ def test_another_tool_voids_what_no_epoch_vouches_for() -> None:
             Turn(text="Done."),
         ]
     )
-    graph = with_prefetch(
+    graph: Any = with_prefetch(
         create_agent(model, [search, write]),
         tools=["search"],
         serve="bounded",
