@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from langgraph_prefetch.retrieval.schema.sources import FORGET_SOURCES
+
 
 @dataclass(frozen=True, slots=True)
 class Statements:
@@ -61,13 +63,7 @@ select array_agg(known.source) from (
 ) as known
 where not exists (select from unnest(%s::text[]) as kept (source) where kept.source = known.source)
 """,
-    forget="""
-delete from {schema}.prefetch_sources as known using (
-  select collection, tenant, source from {schema}.prefetch_sources
-  where collection = %s and tenant = %s and source = any(%s::text[]) order by source for update
-) as locked
-where known.collection = locked.collection and known.tenant = locked.tenant and known.source = locked.source
-""",
+    forget=FORGET_SOURCES,
     delete_sources="""
 delete from {table} as there using (
   select tenant, id from {table} where tenant = %s and source = any(%s::text[]) order by id for update

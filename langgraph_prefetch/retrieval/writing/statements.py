@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from langgraph_prefetch.retrieval.schema.collections import Collection
+from langgraph_prefetch.retrieval.schema.sources import FORGET_SOURCES
 from langgraph_prefetch.retrieval.schema.tables import qualified, quoted, vector_type
 from langgraph_prefetch.retrieval.writing.copy_format import FIELDS
 
@@ -21,7 +22,7 @@ class Statements:
         staging: where they wait: a table of the connection's own, unlogged, empty at the start of each transaction.
         make_staging: makes it, where this connection has none yet. Rows stay whole there, without a detour by TOAST.
         any_known: whether a tenant has any of these ids: (ids, tenant).
-        forget: the sources' fingerprints, locked in the order of their names: (collection, tenant, sources).
+        forget: the sources' fingerprints: (collection, tenant, sources).
         unchanged: how many staged rows stand in the table just so.
         upsert: the others, in the order they were staged; gives how many were added and how many changed at all.
             Rows that stand there just so are not even locked. Where another writer came between, the row is compared
@@ -57,7 +58,7 @@ def statements_for(collection: Collection) -> Statements:
         staging=names["staging"],
         make_staging=_MAKE_STAGING.format_map({**names, "staging": staging}),
         any_known=_ANY_KNOWN.format_map(names),
-        forget=_FORGET.format_map(names),
+        forget=FORGET_SOURCES.format_map(names),
         unchanged=_UNCHANGED.format_map({**names, "same": same}),
         upsert=_UPSERT.format_map({**names, "same": same}),
     )
@@ -78,13 +79,6 @@ select exists (
   select from unnest(%s::text[]) as asked (id)
   cross join lateral (select from {table} as there where tenant = %s and there.id = asked.id limit 1) as found
 )
-"""
-_FORGET = """
-delete from {schema}.prefetch_sources as known using (
-  select collection, tenant, source from {schema}.prefetch_sources
-  where collection = %s and tenant = %s and source = any(%s::text[]) order by source for update
-) as locked
-where known.collection = locked.collection and known.tenant = locked.tenant and known.source = locked.source
 """
 # A subquery with a limit is one that the planner cannot turn into a scan of the whole table.
 _SAME = """lateral (
