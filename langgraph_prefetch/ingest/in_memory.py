@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from langchain_core.documents import Document as LangChainDocument
 
@@ -11,6 +12,7 @@ from langgraph_prefetch.errors import UnreadableDocumentError
 from langgraph_prefetch.ingest.sources.fingerprints import PERSON, SIZE, prefix
 from langgraph_prefetch.ingest.sources.langchain import check_text
 from langgraph_prefetch.ingest.sources.metadata import metadata_json
+from langgraph_prefetch.ingest.sources.names import SURELY_SHORT, source_name
 from langgraph_prefetch.ingest.sources.shapes import Document, Skipped
 from langgraph_prefetch.ingest.units import joined
 
@@ -50,6 +52,8 @@ class Gathered:
                 mark = blake2b(head + text, digest_size=SIZE, person=PERSON).digest()
                 named = metadata.get(source_key) or each.id
                 source = str(named) if named else f"document:{mark.hex()}"
+            if len(source) > SURELY_SHORT:
+                source = source_name(source)
             self._marks.append(mark)
             if source not in found:
                 found[source] = number
@@ -75,7 +79,7 @@ class Gathered:
                 yield Skipped(where=_where(number), reason=str(error))
                 continue
             if isinstance(each, Document):
-                yield each
+                yield each if each.source == source else replace(each, source=source)
             else:
                 yield Document(source=source, text=text, metadata=each.metadata, fingerprint=self._marks[number])
 

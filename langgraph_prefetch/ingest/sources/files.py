@@ -16,6 +16,7 @@ from langgraph_prefetch.errors import ConfigurationError, UnreadableDocumentErro
 from langgraph_prefetch.ingest.sources.fingerprints import file_fingerprint, fingerprint
 from langgraph_prefetch.ingest.sources.folders import walk
 from langgraph_prefetch.ingest.sources.formats import Format, Opened, Reader, Reading, format_of
+from langgraph_prefetch.ingest.sources.names import source_name
 from langgraph_prefetch.ingest.sources.options import ReadingOptions
 from langgraph_prefetch.ingest.sources.shapes import Document, Part, Skipped
 
@@ -136,7 +137,7 @@ class FileSource:
                 raise ConfigurationError(f"{path} is not in the root folder {self.root}")
             full = os.path.relpath(full, root)
         # A name that is not UTF-8 is kept apart from all others, in a form that can be stored.
-        return os.fsencode(full).decode("utf-8", "backslashreplace").replace(os.sep, "/")
+        return source_name(os.fsencode(full).decode("utf-8", "backslashreplace").replace(os.sep, "/"))
 
 
 @dataclass(slots=True)

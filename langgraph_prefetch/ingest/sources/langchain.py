@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.document_loaders import BaseLoader
@@ -13,6 +13,7 @@ from langgraph_prefetch.errors import UnreadableDocumentError
 from langgraph_prefetch.ingest.sources.decode import BLANK, NUL, encodable
 from langgraph_prefetch.ingest.sources.fingerprints import fingerprint
 from langgraph_prefetch.ingest.sources.metadata import metadata_json
+from langgraph_prefetch.ingest.sources.names import source_name
 from langgraph_prefetch.ingest.sources.shapes import Document, Part, Skipped
 
 Given = LangChainDocument | Document
@@ -52,7 +53,7 @@ class DocumentPart:
         given = self._given.lazy_load() if isinstance(self._given, BaseLoader) else self._given
         for number, each in enumerate(given, start=1):
             try:
-                document = each if isinstance(each, Document) else self._converted(each)
+                document = _named(each) if isinstance(each, Document) else self._converted(each)
                 check_text(document.text)
             except UnreadableDocumentError as error:
                 yield Skipped(where=f"document {number}", reason=str(error))
@@ -63,11 +64,16 @@ class DocumentPart:
         mark = fingerprint(given.page_content, metadata_json(given.metadata))
         named: Any = given.metadata.get(self._source_key) or given.id
         return Document(
-            source=str(named) if named else f"document:{mark.hex()}",
+            source=source_name(str(named)) if named else f"document:{mark.hex()}",
             text=given.page_content,
             metadata=given.metadata,
             fingerprint=mark,
         )
+
+
+def _named(given: Document) -> Document:
+    name = source_name(given.source)
+    return given if name is given.source else replace(given, source=name)
 
 
 def check_text(text: str) -> None:

@@ -16,9 +16,12 @@ from langgraph_prefetch.retrieval.driver import Cursor, driver_cursor, execute, 
 from langgraph_prefetch.retrieval.records import manager_sql
 from langgraph_prefetch.retrieval.records.binary import texts
 from langgraph_prefetch.retrieval.schema import migrate
+from langgraph_prefetch.retrieval.schema.collections import is_storable
+from langgraph_prefetch.retrieval.schema.sizes import require_fits
 from langgraph_prefetch.retrieval.schema.tables import quoted
 
 T = TypeVar("T")
+_ANY = ("utf-8", "surrogatepass")  # what cannot be stored is refused elsewhere
 
 
 class PgRecordManager(RecordManager):
@@ -32,10 +35,14 @@ class PgRecordManager(RecordManager):
         schema: the PostgreSQL schema of the tables.
 
     Raises:
-        ConfigurationError: by any call, where ``create_schema`` was never called.
+        ConfigurationError: the namespace is none that the database can keep; by any call, where ``create_schema`` was
+            never called.
     """
 
     def __init__(self, namespace: str, database: Database | str | sa.URL, *, schema: str = "public") -> None:
+        if not is_storable(namespace):
+            raise ConfigurationError(f"a namespace is text without NUL, not {namespace!r}")
+        require_fits("the namespace and a key", namespace)
         super().__init__(namespace)
         self._own = not isinstance(database, Database)
         self._database = database if isinstance(database, Database) else Database.open(database)
@@ -68,7 +75,7 @@ class PgRecordManager(RecordManager):
         """Record that the keys were written now, and to which groups they belong; to none if not said.
 
         Raises:
-            ConfigurationError: a ``ValueError`` too: not as many groups as keys.
+            ConfigurationError: a ``ValueError`` too: not as many groups as keys, or a key that is too long.
             ServerTimeError: a ``ValueError`` too: the server's clock is before ``time_at_least``.
         """
         if keys:
@@ -136,6 +143,7 @@ class PgRecordManager(RecordManager):
     ) -> Callable[[Cursor], None]:
         if group_ids and len(group_ids) != len(keys):
             raise ConfigurationError(f"{len(keys)} keys cannot have {len(group_ids)} group ids: give one for each")
+        require_fits("the namespace and a key", self.namespace, max(keys, key=lambda key: len(key.encode(*_ANY))))
         # The last of several wins; in order, so that two updates of the same keys wait for each other.
         groups = dict(sorted(zip(keys, group_ids or [None] * len(keys), strict=True), key=lambda pair: pair[0]))
         parameters = (self.namespace, texts(groups), texts(list(groups.values())))

@@ -51,7 +51,11 @@ delete from {schema}.prefetch_records as there using (
 """,
 )
 
-_CONDITIONS = (" and updated_at < %s", " and updated_at > %s", " and group_id = any(%s::text[])")
+# By the number in the index (see the schema's step 3), and then by the text, since two texts may have one number.
+_OF_GROUPS = """
+and hashtextextended(group_id, 0) = any(array(select hashtextextended(asked, 0) from unnest(%s::text[]) as asked))
+and group_id = any(%s::text[])"""
+_CONDITIONS = (" and updated_at < %s", " and updated_at > %s", _OF_GROUPS)
 
 
 def listing(
@@ -60,7 +64,8 @@ def listing(
     """The query of ``Statements.listed`` with the conditions that are given, and their parameters."""
     given = [(words, value) for words, value in zip(_CONDITIONS, (before, after, groups), strict=True) if value]
     conditions = "".join(words for words, _ in given)
-    return listed.replace("{conditions}", conditions), tuple(value for _, value in given)
+    values = tuple(value for words, value in given for _ in range(words.count("%s")))
+    return listed.replace("{conditions}", conditions), values
 
 
 def statements(schema: str) -> Statements:

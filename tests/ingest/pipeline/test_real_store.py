@@ -14,11 +14,13 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from langchain_core.documents import Document as LangChainDocument
 from langchain_core.indexing import InMemoryRecordManager
 
 from langgraph_prefetch.errors import IngestError
 from langgraph_prefetch.ingest import IngestSettings, ingest
 from langgraph_prefetch.ingest.settings import Cleanup
+from langgraph_prefetch.ingest.sources import Document
 from langgraph_prefetch.ports import PassageStore
 from langgraph_prefetch.retrieval import PgVectorStore
 from tests.ingest.pipeline.corpus import DIMENSIONS, aembed, by_line, documents, embed, rows_of, store
@@ -91,6 +93,22 @@ async def test_refused_rows_are_left_out(real: PgVectorStore, rows: Rows) -> Non
 
     report = await ingest(documents(3), by_line, huge, real, settings=SMALL)
     assert (len(rows()), report.skipped_count) == (8, 1)
+
+
+async def test_sources_of_any_length(real: PgVectorStore, rows: Rows) -> None:
+    """An address longer than an index has room for is one of a document like any other, however documents are given."""
+    addresses = ["short", *(f"https://example.org/?q={random.Random(seed).randbytes(3_000).hex()}" for seed in (1, 2))]
+    given = [LangChainDocument(f"text {at}", metadata={"source": each}) for at, each in enumerate(addresses)]
+    ours = [Document(source=each, text=f"ours {at}", fingerprint=b"%d" % at) for at, each in enumerate(addresses)]
+    for documents_ in (given, ours):
+        first = await ingest(documents_, None, embed, real, cleanup="full")
+        assert (first.written.added, first.skipped_count, first.deleted) == (3, 0, 0 if documents_ is given else 3)
+        for again in (documents_, iter(documents_)):
+            report = await ingest(again, None, embed, real, cleanup="full")
+            assert (report.unchanged, report.documents, report.deleted) == (3, 0, 0)
+    assert len({row[1] for row in rows().values()}) == 3
+    await ingest(ours[1:], None, embed, real, cleanup="full")
+    assert real.count() == 2
 
 
 async def test_a_store_that_is_gone_stops_the_run(real: PgVectorStore) -> None:

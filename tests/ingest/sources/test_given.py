@@ -13,6 +13,7 @@ from langchain_core.documents import Document as LangChainDocument
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.ingest.sources import Document, DocumentSource, Source, as_source, files
 from langgraph_prefetch.ingest.sources.metadata import metadata_json
+from langgraph_prefetch.ingest.sources.names import MAX_BYTES, source_name
 from tests.ingest.sources.writing import read, write
 
 
@@ -68,6 +69,24 @@ def test_documents_that_no_store_can_keep_are_skipped() -> None:
     documents, skipped = read(as_source(iter(given)))
     assert [each.text for each in documents] == ["ok"]
     assert [line.split(":")[0] for line in skipped] == [f"document {number}" for number in range(2, 8)]
+
+
+def test_a_name_that_is_too_long_for_an_index() -> None:
+    """It becomes a shorter one, the same in every run and for no two names; the metadata keep the whole."""
+    long = "https://example.org/?q=" + "é" * 1_300
+    others = [long + "x", "é" * 1_150, "é" * 1_151, "x" + "é" * 1_150]
+    given: list[LangChainDocument | Document] = [
+        *(LangChainDocument("a", metadata={"source": name}) for name in (long, *others)),
+        Document(source=long, text="ours", fingerprint=b""),
+    ]
+    documents, _ = read(as_source(given))
+    names = [each.source for each in documents]
+    assert documents[0].metadata["source"] == long
+    assert names[0] == names[-1] == source_name(long)
+    assert names[0].startswith("https://example.org/?q=é")
+    assert len(set(names)) == 5
+    assert max(len(each.encode()) for each in names) <= MAX_BYTES
+    assert names[2] == others[1]  # as long as may be
 
 
 def test_what_can_be_a_source(tmp_path: Path) -> None:

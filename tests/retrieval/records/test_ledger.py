@@ -1,5 +1,6 @@
 """What was ingested completely is remembered, and nothing else is."""
 
+import random
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -240,3 +241,18 @@ def test_names_that_cannot_be_stored(passages: Table, name: str, message: str) -
     """Said before anything is sent."""
     with pytest.raises(ConfigurationError, match=message):
         ledger(passages).finish([SourceDone(source=name, fingerprint=b"1", ids=())], prune=False)
+
+
+def test_the_longest_names(passages: Table) -> None:
+    """What the writer takes as a name the ledger takes; a longer one is refused with the limit, and nothing is kept."""
+    tenant, mark = "t" * 256, b"1" * 16
+    longest = random.Random(1).randbytes((2_600 - len(tenant)) // 2).hex()
+    write(passages, [Passage(id=longest, source=longest)], tenant)
+    assert (
+        ledger(passages, tenant).finish([SourceDone(source=longest, fingerprint=mark, ids=(longest,))], prune=True) == 0
+    )
+    assert ledger(passages, tenant).fingerprints() == {longest: mark}
+    some = [SourceDone(source=name, fingerprint=mark, ids=()) for name in ("short", f"{longest}!")]
+    with pytest.raises(ConfigurationError, match="2,600 bytes together, not 2,601"):
+        ledger(passages, tenant).finish(some, prune=True)
+    assert ledger(passages, tenant).keep_only(()) == 1

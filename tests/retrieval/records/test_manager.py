@@ -1,6 +1,7 @@
 """LangChain's record manager in the database does what LangChain's own does in memory."""
 
 import asyncio
+import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +12,10 @@ from langchain_core.indexing import InMemoryRecordManager, RecordManager
 
 from langgraph_prefetch.errors import ConfigurationError, ServerTimeError
 from langgraph_prefetch.retrieval.database import Database
+from langgraph_prefetch.retrieval.driver import Cursor, execute, fetch_one, in_transaction
 from langgraph_prefetch.retrieval.records import PgRecordManager
+from langgraph_prefetch.retrieval.records.binary import texts
+from langgraph_prefetch.retrieval.records.manager_sql import listing, statements
 from tests.postgres import fresh_database
 
 KEYS = ["a", "b", "c", "Ä\U0001f40d", ""]
@@ -101,6 +105,34 @@ def test_namespaces_are_apart(manager: PgRecordManager, database: Database) -> N
     assert (manager.list_keys(), other.list_keys()) == (["a"], ["b"])
     other.delete_keys(["a", "b"])
     assert (manager.exists(["a", "b"]), other.list_keys()) == ([True, False], [])
+
+
+def test_groups_of_any_length(manager: PgRecordManager, database: Database) -> None:
+    """A document may come from an address of many thousand characters; an index still leads to its keys."""
+    group = random.Random(1).randbytes(4_000).hex()
+    manager.update(["a", "b", "c"], group_ids=[group, f"{group}!", None])
+    assert manager.list_keys(group_ids=[group]) == ["a"]
+    assert manager.list_keys(group_ids=[f"{group}!", "no such"]) == ["b"]
+    query, values = listing(statements("public").listed, None, None, texts([group]))
+
+    def plan(cursor: Cursor) -> str:
+        execute(cursor, "set local enable_seqscan = off")
+        return str(fetch_one(cursor, f"explain (format json) {query}", ("tests", *values, None))[0])
+
+    assert "prefetch_records_groups" in in_transaction(database, plan)
+
+
+def test_keys_that_no_index_takes_are_refused(manager: PgRecordManager, database: Database) -> None:
+    """With the limit, before the database is asked; up to there they are kept."""
+    room = 2_600 - len("tests")
+    longest = random.Random(2).randbytes(room // 2).hex()
+    manager.update(["é", longest])
+    assert manager.exists([longest]) == [True]
+    with pytest.raises(ConfigurationError, match="2,600 bytes together, not 2,60"):
+        manager.update(["é", "x" * (room + 1)])
+    for namespace in ("n" * 2_601, "n\0", "\ud800", 3):
+        with pytest.raises(ConfigurationError, match="namespace"):
+            PgRecordManager(namespace, database)  # type: ignore[arg-type]
 
 
 def test_wrong_use_is_refused(manager: PgRecordManager) -> None:

@@ -60,6 +60,29 @@ def test_a_fresh_database_and_an_existing_one(engine: sa.Engine, schema: str) ->
         migrate(connection, schema)
 
 
+def test_an_older_database_is_brought_up_to_date(engine: sa.Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From each earlier version, with what stands in it."""
+    record = "insert into {}.prefetch_records values ('n', 'k', '{}', 1)"
+    versions = [each.revision for each in reversed(list(migration._steps().walk_revisions()))]
+    for number in versions[:-1]:
+        schema = f"from_{number}"
+        with monkeypatch.context() as older, engine.begin() as connection:
+            steps = migration._steps()
+            older.setattr(migration, "newest", lambda number=number: number)
+            upgrade = steps._upgrade_revs
+            older.setattr(steps, "_upgrade_revs", lambda _, now, number=number, upgrade=upgrade: upgrade(number, now))
+            migrate(connection, schema)
+            assert version(connection, schema) == number
+            if number >= "0002":
+                connection.exec_driver_sql(record.format(schema, "short"))
+        with engine.begin() as connection:
+            migrate(connection, schema)
+            assert version(connection, schema) == newest() == versions[-1]
+            connection.exec_driver_sql(record.format(schema, "x").replace("'k'", "'other'"))
+    with engine.begin() as connection:
+        assert connection.exec_driver_sql("select count(*) from from_0002.prefetch_records").scalar() == 2
+
+
 def test_schemas_of_one_database_are_apart(engine: sa.Engine) -> None:
     """Each schema has its own tables and its own version."""
     with engine.begin() as connection:
