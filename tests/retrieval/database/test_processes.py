@@ -1,10 +1,10 @@
 """Forks share no connection, and the interpreter ends although a query hangs."""
 
-import os
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
+
+from tests.retrieval.light import LIGHT
 
 PREAMBLE = """
     import asyncio, os, signal, sys, threading
@@ -20,13 +20,10 @@ PREAMBLE = """
 
 def program(text: str, url: str) -> str:
     """Run it in a process of its own, and return what it prints."""
-    code = textwrap.dedent(PREAMBLE) + textwrap.dedent(text)
-    root = Path(__file__).parents[3]
+    code = LIGHT + textwrap.dedent(PREAMBLE) + textwrap.dedent(text)
     ran = subprocess.run(
         [sys.executable, "-W", "error", "-c", code, url],
         capture_output=True,
-        cwd=root,
-        env={**os.environ, "PYTHONPATH": str(root)},
         text=True,
         timeout=50,
     )
@@ -36,12 +33,10 @@ def program(text: str, url: str) -> str:
 
 
 def test_a_child_has_connections_of_its_own(database_url: str) -> None:
-    """Also while the parent's pool is full, and from event loops; the parent's connection survives the child."""
+    """Also while the parent's pool is full, and from event loops; the parent's survives the child, idle or in use."""
     said = program(
         """
-        mine = database.run(pid)
-        asyncio.run(database.arun(pid))
-        with database.connection() as held:
+        def fork():
             child = os.fork()
             if child == 0:
                 theirs = database.run(pid)
@@ -49,14 +44,18 @@ def test_a_child_has_connections_of_its_own(database_url: str) -> None:
                 assert asyncio.run(database.arun(pid)) == theirs
                 database.close()
                 os._exit(0)
-            _, status = os.waitpid(child, 0)
-            print(os.waitstatus_to_exitcode(status), pid(held) == mine)
+            return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        mine = database.run(pid)
+        asyncio.run(database.arun(pid))
+        print(fork(), database.run(pid) == mine)
+        with database.connection() as held:
+            print(fork(), pid(held) == mine)
         print(database.run(pid) == mine, database.in_use)
         database.close()
         """,
         database_url,
     )
-    assert said.split() == ["0", "True", "True", "0"]
+    assert said.split() == ["0", "True", "0", "True", "True", "0"]
 
 
 def test_a_fork_while_another_thread_works(database_url: str) -> None:

@@ -1,5 +1,6 @@
 """What an embedded server is made of: who runs it, where it lives, how it is set up, what is said when it fails."""
 
+import fcntl
 import os
 import stat
 import tempfile
@@ -189,6 +190,37 @@ def test_a_turn_is_one_processes(tmp_path: Path) -> None:
         pass
     with keeper.turn(tmp_path, 0.02):
         pass
+
+
+def test_a_child_that_was_forked_in_ones_turn(tmp_path: Path) -> None:
+    """It does not keep the turn: it may live for days."""
+    read, write = os.pipe()
+    with keeper.turn(tmp_path):
+        child = os.fork()
+        if child == 0:
+            os.close(write)
+            os.read(read, 1)  # until the parent closes its end
+            os._exit(0)
+    try:
+        with keeper.turn(tmp_path, 1.0):
+            pass
+    finally:
+        os.close(write)
+        os.close(read)
+        os.waitpid(child, 0)
+
+
+def test_who_counts_as_a_user(tmp_path: Path) -> None:
+    """Whoever holds a lease; neither a keeper that waits for one, nor what a user that ended left behind."""
+    (tmp_path / keeper.LEASES).mkdir()
+    held, waited_for, left = (tmp_path / keeper.LEASES / name for name in ("held", "waited for", "left"))
+    left.touch()
+    with held.open("w") as user, waited_for.open("w") as one_keeper:
+        fcntl.flock(user, fcntl.LOCK_EX)
+        fcntl.flock(one_keeper, fcntl.LOCK_SH)
+        assert keeper.in_use(tmp_path) == [held]
+    assert list((tmp_path / keeper.LEASES).iterdir()) == [held]
+    assert keeper.in_use(tmp_path) == []
 
 
 def test_a_process_that_is_no_server(tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ import pytest
 import sqlalchemy as sa
 
 from langgraph_prefetch.retrieval.database import Database
-from langgraph_prefetch.retrieval.embedded import cluster, keeper, server, temporary, use
+from langgraph_prefetch.retrieval.embedded import EmbeddedServer, cluster, keeper, server, temporary, use
 from langgraph_prefetch.retrieval.embedded.account import Account
 from langgraph_prefetch.retrieval.embedded.programs import Programs, find_programs
-from tests.retrieval.embedded.processes import Process, is_alive, keeper_of, until
+from tests.retrieval.embedded.processes import Process, is_alive, keepers_of, until
 
 Start = Callable[[], Process]
 
@@ -66,10 +66,10 @@ def test_two_that_come_at_the_same_instant(start: Start) -> None:
 
 
 def test_all_users_are_killed(start: Start) -> None:
-    """The keeper stops the server, cleanly, and ends."""
+    """The keeper, one for both, stops the server, cleanly, and ends."""
     first, second = start(), start()
     (pid, folder), _ = first.server(), second.server()
-    watching = keeper_of(folder)
+    (watching,) = keepers_of(folder)
     first.kill()
     assert is_alive(pid)
     second.kill()
@@ -91,12 +91,12 @@ def test_the_keeper_is_killed(start: Start) -> None:
     """The last user stops the server itself; one that comes before that sets up a new keeper."""
     first = start()
     pid, folder = first.server()
-    dead = keeper_of(folder)
+    (dead,) = keepers_of(folder)
     os.kill(dead, signal.SIGKILL)
     until(lambda: not is_alive(dead), "it does not end")
     second = start()
     assert second.server()[0] == pid
-    fresh = keeper_of(folder)
+    (fresh,) = keepers_of(folder)
     assert fresh != dead
     os.kill(fresh, signal.SIGKILL)
     until(lambda: not is_alive(fresh), "it does not end")
@@ -109,7 +109,8 @@ def test_a_server_that_everybody_forgot(start: Start) -> None:
     """All killed at once, keeper and users: the next user takes the server over, and stops it."""
     first = start()
     pid, folder = first.server()
-    os.kill(keeper_of(folder), signal.SIGKILL)
+    (watching,) = keepers_of(folder)
+    os.kill(watching, signal.SIGKILL)
     first.kill()
     assert is_alive(pid)
     second = start()
@@ -165,24 +166,31 @@ def test_a_database_on_it() -> None:
     assert lease.pid is None
 
 
-def test_a_forked_child_keeps_the_server() -> None:
+@pytest.fixture(scope="module")
+def mine() -> Iterator[EmbeddedServer]:
+    """A server for the tests that leave it as it was: making one is most of what they would do."""
+    with temporary(durable=False) as server:
+        yield server
+
+
+def test_a_forked_child_keeps_the_server(mine: EmbeddedServer) -> None:
     """A child that was forked has the right to it as well, and its leaving takes nothing from its parent."""
-    with temporary(durable=False) as mine:
-        child = os.fork()
-        if child == 0:
-            mine.close()
-            os._exit(0)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        assert mine.pid is not None
+    child = os.fork()
+    if child == 0:
+        mine.close()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert mine.pid is not None
 
 
 def test_a_temporary_server_leaves_nothing() -> None:
-    """Neither process nor folder, also when its user is killed."""
-    with temporary(durable=False) as mine:
-        pid = mine.pid
+    """Neither process nor folder, also where no file names the process any more, and when its user is killed."""
+    with temporary(durable=False) as own:
+        pid = own.pid
         assert pid is not None
+        (own.folder / keeper.DATA / "postmaster.pid").unlink()
     assert not is_alive(pid)
-    assert not mine.folder.exists()
+    assert not own.folder.exists()
     process = Process("temporary", "durable=False", dict(os.environ))
     pid, folder = process.server()
     process.kill()
@@ -199,31 +207,38 @@ def test_a_folder_that_is_deleted_under_its_server() -> None:
     until(lambda: not is_alive(pid), "the server runs on")
 
 
-def test_a_server_that_lets_nobody_in_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_names_another_server(mine: EmbeddedServer, tmp_path: Path) -> None:
+    """Its id was used again, by a PostgreSQL, and yet it is not the one of this folder: it is left alone."""
+    (tmp_path / "postmaster.pid").write_text(f"{mine.pid}\n", encoding="utf-8")
+    assert keeper.postmaster(tmp_path) is None
+    keeper.stop(tmp_path)
+    assert mine.pid is not None
+
+
+def test_a_server_that_lets_nobody_in_any_more(mine: EmbeddedServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Full, or told to: it runs, and is not stopped under its users because a newcomer is refused."""
     monkeypatch.setattr(cluster, "WAKE_SECONDS", 0.2)
-    with temporary(durable=False) as mine:
-        pid = mine.pid
-        with psycopg.connect(mine.url, dbname="template1", autocommit=True) as user:
-            user.execute("alter database postgres with allow_connections false")
-            with pytest.raises(psycopg.OperationalError, match="not currently accepting connections"):
-                psycopg.connect(mine.url)
-            mine.revive()
-            assert mine.pid == pid
-            assert user.execute("select 1").fetchone() == (1,)
+    pid = mine.pid
+    with psycopg.connect(mine.url, dbname="template1", autocommit=True) as user:
+        user.execute("alter database postgres with allow_connections false")
+        with pytest.raises(psycopg.OperationalError, match="not currently accepting connections"):
+            psycopg.connect(mine.url)
+        mine.revive()
+        assert mine.pid == pid
+        user.execute("alter database postgres with allow_connections true")
 
 
-def test_the_socket_is_closed_to_others() -> None:
+def test_the_socket_is_closed_to_others(mine: EmbeddedServer) -> None:
     """Whoever can reach it is let in: so nobody else must."""
-    with temporary(durable=False) as mine:
-        for each in (mine.folder / "run", mine.folder / keeper.DATA):
-            assert each.stat().st_mode & 0o077 == 0
-        assert (mine.folder / "run" / ".s.PGSQL.5432").stat().st_mode & 0o077 == 0
+    for each in (mine.folder / "run", mine.folder / keeper.DATA):
+        assert each.stat().st_mode & 0o077 == 0
+    assert (mine.folder / "run" / ".s.PGSQL.5432").stat().st_mode & 0o077 == 0
 
 
 NOBODY = Account(65534, 65534)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_another_user(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without any right to make users or to change what is not its own, the server runs as that user."""

@@ -1,21 +1,5 @@
-"""A table to write into, in a database that the tests of a module share."""
+"""The same table to write into as for the tests of writing."""
 
-from collections.abc import Iterator
+from tests.retrieval.writing.conftest import database, passages
 
-import pytest
-
-from langgraph_prefetch.retrieval.database import Database
-from tests.postgres import fresh_database
-from tests.retrieval.writing.batches import Table, table
-
-
-@pytest.fixture(scope="module")
-def database(postgres_server: str) -> Iterator[Database]:
-    with fresh_database(postgres_server) as url, Database.open(url) as opened:
-        yield opened
-
-
-@pytest.fixture
-def passages(database: Database) -> Iterator[Table]:
-    with table(database) as made:
-        yield made
+__all__ = ["database", "passages"]

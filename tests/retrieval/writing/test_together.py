@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -17,10 +16,10 @@ import sqlalchemy as sa
 from langgraph_prefetch.passages import Written
 from langgraph_prefetch.retrieval import driver
 from langgraph_prefetch.retrieval.writing import CopyWriter
+from tests.retrieval.light import LIGHT
 from tests.retrieval.writing.batches import Passage, Table, batch, many
 
-CHILD = """
-import sys
+CHILD = f"""{LIGHT}
 from langgraph_prefetch.retrieval.database import Database
 from langgraph_prefetch.retrieval.schema import find
 from langgraph_prefetch.retrieval.writing import CopyWriter, writer
@@ -101,7 +100,6 @@ def child(passages: Table) -> Iterator[Callable[..., subprocess.Popen[str]]]:
         arguments = [url, passages.collection.spec.name, str(first)]
         process = subprocess.Popen(
             [sys.executable, "-c", CHILD, *arguments],
-            cwd=Path(__file__).parents[3],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
