@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,7 @@ Searched = NeighbourhoodSource | VectorStore | BaseRetriever
 """What passages can be fetched from."""
 SourceOf = Callable[[Mapping[str, Any]], Searched | None]
 """From the run's configurable values to what is searched for this caller; None: no near misses for them."""
-Render = Callable[[Sequence[Document]], Any]
+Render = Callable[[list[Document]], Any]
 """What the tool returns for these documents: the same as its own function would."""
 
 

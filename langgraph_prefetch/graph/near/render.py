@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from langchain_core.documents import Document
@@ -16,7 +16,7 @@ from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.near_miss import Render
 from langgraph_prefetch.values import Output
 
-RenderOutput = Callable[[Sequence[Document]], Output]
+RenderOutput = Callable[[list[Document]], Output]
 
 _RETRIEVER_TOOL = ("langchain_core.tools.retriever", "create_retriever_tool.<locals>.func")
 _PARTS = {"retriever", "document_prompt_", "document_separator", "response_format"}
@@ -40,9 +40,9 @@ def retriever_tool_render(parts: Mapping[str, Any]) -> Render:
     """What such a tool makes of documents."""
     prompt, separator = parts["document_prompt_"], parts["document_separator"]
 
-    def render(documents: Sequence[Document]) -> Any:
+    def render(documents: list[Document]) -> Any:
         content = separator.join(format_document(each, prompt) for each in documents)
-        return (content, list(documents)) if parts["response_format"] == "content_and_artifact" else content
+        return (content, documents) if parts["response_format"] == "content_and_artifact" else content
 
     return render
 
@@ -77,7 +77,7 @@ def render_of_tool(tool: BaseTool, given: Render | None, *, raw: bool) -> Render
         given = retriever_tool_render(parts)
     render = given
 
-    def output(documents: Sequence[Document]) -> Output:
+    def output(documents: list[Document]) -> Output:
         made = render(documents)
         if tool.response_format != "content_and_artifact":
             return Output(made if raw else as_content(made))
@@ -90,7 +90,7 @@ def render_of_tool(tool: BaseTool, given: Render | None, *, raw: bool) -> Render
 
 def render_of_retriever(given: Render | None) -> RenderOutput:
     """A retriever returns its documents."""
-    return lambda documents: Output(list(documents) if given is None else given(documents))
+    return lambda documents: Output(documents if given is None else given(documents))
 
 
 def as_content(value: Any) -> Any:
