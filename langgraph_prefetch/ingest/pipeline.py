@@ -96,7 +96,7 @@ class Pipeline:
         self._to_split: BoundedQueue[tuple[Group, float]] = self._queue()
         self._to_embed: BoundedQueue[tuple[Group, float, asyncio.Task[Cut]]] = self._queue(settings.splitters)
         self._to_upsert: list[BoundedQueue[_Batch]] = [self._queue() for _ in range(settings.writers)]
-        self._to_finish: BoundedQueue[Unit] = self._queue(4 * _FINISHED_AT_ONCE)
+        self._to_finish: BoundedQueue[list[Unit]] = self._queue()
         self.queues: dict[str, BoundedQueue[Any]] = {
             "split": self._to_split,
             "embed": self._to_embed,
@@ -286,11 +286,11 @@ class Pipeline:
             unit.written += 1
         for unit in group.ended:
             unit.read = True
-        for unit in dict.fromkeys((*group.units.values(), *group.ended)):
-            if unit.finished and unit.whole:
-                await self._to_finish.put(unit)
-            elif unit.finished:
-                self.failed.add(unit.source)
+        finished = [unit for unit in dict.fromkeys((*group.units.values(), *group.ended)) if unit.finished]
+        self.failed.update(unit.source for unit in finished if not unit.whole)
+        # All at once: there may be as many as there are rows.
+        if whole := [unit for unit in finished if unit.whole]:
+            await self._to_finish.put(whole)
 
     async def _close_after(self, writers: list[asyncio.Task[None]]) -> None:
         await asyncio.wait(writers)
@@ -305,13 +305,11 @@ class Pipeline:
             while not ended and len(waiting) < _FINISHED_AT_ONCE and time.perf_counter() < due:
                 try:
                     async with asyncio.timeout(_FINISH_SECONDS):
-                        unit = await self._to_finish.get()
+                        some = await self._to_finish.get()
                 except TimeoutError:
                     break
-                if unit is None:
-                    ended = True
-                else:
-                    waiting.append(unit)
+                ended = some is None
+                waiting += some or ()
             if waiting:
                 began = time.perf_counter()
                 with stage("ledger"):

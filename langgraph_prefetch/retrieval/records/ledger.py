@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection as Several
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ class PgSourceLedger:
         Raises:
             ConfigurationError: a document is there twice, or its name is too long.
         """
-        done = sorted(done, key=lambda each: each.source.encode("utf-8", "surrogatepass"))
+        done = sorted(done, key=attrgetter("source"))  # by code point, which is the order of UTF-8's bytes
         sources = [each.source for each in done]
         if len(set(sources)) < len(sources):
             raise ConfigurationError("a document can be finished once; one is there twice")
