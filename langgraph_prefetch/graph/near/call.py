@@ -73,11 +73,14 @@ class NearCall:
         self._draw = random.random()  # noqa: S311 - decides which calls are checked, nothing secret
         self._ranked: Ranked | None = None
         self._output: Output | None = None
+        self._later: Future[None] | None = None
 
     # --- answering
 
     def answer(self) -> NearOutput | None:
         """What the call is answered with; None: run the tool."""
+        if self._beside():
+            return None
         try:
             return self._served(self._found())
         except Exception as error:  # noqa: BLE001 - a failure of ours, the embedder's or the source's is a miss
@@ -86,11 +89,29 @@ class NearCall:
 
     async def aanswer(self) -> NearOutput | None:
         """:meth:`answer` without blocking the loop."""
+        if self._beside():
+            return None
         try:
             return self._served(await self._afound())
         except Exception as error:  # noqa: BLE001 - as above
             self._failed(error)
             return None
+
+    def _beside(self) -> bool:
+        """Where nothing could be served, rank beside the tool's own run, which need not wait; True if so."""
+        if self._near.misses.may_serve(self._viewed):
+            return False
+
+        def run() -> None:
+            try:
+                found = self._found()
+                self._made(found)
+                self._tell(found)
+            except Exception as error:  # noqa: BLE001 - as above
+                self._failed(error)
+
+        self._later = in_thread(run, self._context())
+        return True
 
     def guess(self, tell: Tell) -> None:
         """Tell what the call will probably return."""
@@ -104,13 +125,13 @@ class NearCall:
                 self._failed(error)
             tell(guess)
 
-        in_thread(run, self._context())
+        self._later = in_thread(run, self._context())
 
     def _found(self) -> Ranked | NearMiss:
         asked = self._asked()
         vector, epoch = asked.result(timeout=self._left())
         found = self._rank(vector, epoch)
-        if self._is_served(found):
+        if not self._is_open(found):
             return found
         for flight in self._viewed.in_flight():
             flight.wait(self._left())
@@ -121,7 +142,7 @@ class NearCall:
         async with asyncio.timeout(self._left()):
             vector, epoch = await asyncio.wrap_future(asked)
         found = self._rank(vector, epoch)
-        if self._is_served(found):
+        if not self._is_open(found):
             return found
         for flight in self._viewed.in_flight():
             await flight.await_(self._left())
@@ -144,8 +165,9 @@ class NearCall:
         verified = self._session.options.serve != "bounded"
         return Ranked(found, vector, GUESS_ONLY if verified else "")
 
-    def _is_served(self, found: Ranked | NearMiss) -> bool:
-        return isinstance(found, Ranked) and found.reason in ("", GUESS_ONLY)
+    def _is_open(self, found: Ranked | NearMiss) -> bool:
+        """Whether passages that are on their way could change it."""
+        return isinstance(found, NearMiss) or found.reason == UNSURE
 
     def _served(self, found: Ranked | NearMiss) -> NearOutput | None:
         output = self._made(found)
@@ -183,8 +205,14 @@ class NearCall:
     def ran(self, output: Output | None, seconds: float) -> None:
         """The tool itself ran."""
         self._near.misses.took(self._viewed.view.name, seconds)
+        if output is not None and self._later is not None:
+            self._later.add_done_callback(lambda _: self._learn(output))
+        elif output is not None:
+            self._learn(output)
+
+    def _learn(self, output: Output) -> None:
         ranked = self._ranked
-        if output is not None and ranked is not None and ranked.answer.check != "nothing":
+        if ranked is not None and ranked.answer.check != "nothing":
             self._compare_soon(ranked, output)
 
     def _audit(self, ranked: Ranked, served: Output) -> None:

@@ -15,6 +15,7 @@ from langgraph_prefetch.graph.near.viewed import Viewed, in_thread
 from langgraph_prefetch.locks import ForkSafeLock
 from langgraph_prefetch.near.control import Figures
 from langgraph_prefetch.near.controls import Controls
+from langgraph_prefetch.near.reach import EVERYWHERE
 from langgraph_prefetch.speculation.session import Session
 
 if TYPE_CHECKING:
@@ -62,6 +63,13 @@ class NearMisses:
         """Whether enough of the tool's results were seen to be what ``render`` makes of the source's."""
         with self._lock:
             return self._trust.holds(viewed.trust)
+
+    def may_serve(self, viewed: Viewed) -> bool:
+        """Whether any ranking could be served now: the tool is trusted, and a tier may answer."""
+        if not self.trusts(viewed):
+            return False
+        with self.controls[viewed.view.name].of(viewed.view.name, viewed.scope) as control:
+            return viewed.may_prove or control.serves(EVERYWHERE, proved=False) is not None
 
     def closed(self, viewed: Viewed) -> bool:
         """Nothing is fetched or answered any more for this tool and caller."""

@@ -33,6 +33,10 @@ class Viewed:
         scope: whose traffic this is.
         trust: the key under which it is known whether the tool is what its user says.
         max_age: how long passages may be used whose source cannot tell whether it has changed, in seconds.
+
+    Attributes:
+        run: its near misses.
+        may_prove: False once the source has said that its lists may lack something.
     """
 
     def __init__(
@@ -46,6 +50,7 @@ class Viewed:
         self._era = 0
         self.run = self._new()
         self._oldest: float | None = None
+        self.may_prove = True
 
     def _new(self) -> NearRun:
         return NearRun(self.view.settings, self._controls, tool=self.view.name, scope=self.scope)
@@ -64,6 +69,7 @@ class Viewed:
         run = self.run
         if era == self._era:
             run.add(found)
+            self.may_prove = found.exact
             self._oldest = now if self._oldest is None else self._oldest
 
     def answer(self, query: Vector, *, epoch: int, draw: float, now: float) -> LocalAnswer | NearMiss:
