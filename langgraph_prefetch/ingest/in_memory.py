@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from langchain_core.documents import Document as LangChainDocument
 
 from langgraph_prefetch.errors import UnreadableDocumentError
-from langgraph_prefetch.ingest.sources.fingerprints import PERSON, SIZE, prefix
+from langgraph_prefetch.ingest.sources.fingerprints import fingerprint_of_two
 from langgraph_prefetch.ingest.sources.langchain import check_text
-from langgraph_prefetch.ingest.sources.metadata import metadata_json
+from langgraph_prefetch.ingest.sources.metadata import metadata_bytes
 from langgraph_prefetch.ingest.sources.names import SURELY_SHORT, source_name
 from langgraph_prefetch.ingest.sources.shapes import Document, Skipped
 from langgraph_prefetch.ingest.units import joined
@@ -36,20 +35,19 @@ class Gathered:
         self._given = given
         self._marks: list[bytes] = []
         self.sources: dict[str, int | list[int]] = {}
-        blake2b, found = hashlib.blake2b, self.sources
+        found = self.sources
         for number, each in enumerate(given):
             if isinstance(each, Document):
                 source, mark = each.source, each.fingerprint
             else:
                 metadata = each.metadata
                 try:
-                    head = prefix(metadata_json(metadata))
+                    told = metadata_bytes(metadata)
                 except UnreadableDocumentError as error:
                     skip(Skipped(where=_where(number), reason=str(error)))
                     self._marks.append(b"")
                     continue
-                text = each.page_content.encode("utf-8", "surrogatepass")
-                mark = blake2b(head + text, digest_size=SIZE, person=PERSON).digest()
+                mark = fingerprint_of_two(each.page_content.encode("utf-8", "surrogatepass"), told)
                 named = metadata.get(source_key) or each.id
                 source = str(named) if named else f"document:{mark.hex()}"
             if len(source) > SURELY_SHORT:

@@ -17,6 +17,11 @@ _OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE
 
 
 def metadata_json(metadata: Mapping[str, Any]) -> str:
+    """As ``metadata_bytes``, as a string."""
+    return metadata_bytes(metadata).decode()
+
+
+def metadata_bytes(metadata: Mapping[str, Any]) -> bytes:
     """A JSON object, its keys sorted. What JSON has no form for is written as ``str`` shows it, not-a-number as null.
 
     Raises:
@@ -28,7 +33,7 @@ def metadata_json(metadata: Mapping[str, Any]) -> str:
         raise UnreadableDocumentError(f"metadata that JSON cannot hold: {error}") from error
     if holds_nul(text):
         raise UnreadableDocumentError(f"its metadata {NUL}")
-    return text.decode()
+    return text
 
 
 def holds_nul(json: bytes) -> bool:

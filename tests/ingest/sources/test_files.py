@@ -1,6 +1,8 @@
 """Finding files: which, in which order, under which names, and when they count as unchanged."""
 
+import copy
 import os
+import pickle
 import sys
 from pathlib import Path
 from typing import Any
@@ -172,6 +174,17 @@ def test_a_document_has_a_fingerprint_of_its_own(tmp_path: Path) -> None:
     second = {each.text: each.fingerprint for each in read(files(path))[0]}
     assert second == {**first, "new": second["new"]}
     assert len(set(second.values())) == 3
+
+
+def test_a_line_that_travels_keeps_its_fingerprint(tmp_path: Path) -> None:
+    """To another process, or copied, whether anyone had asked for it or not."""
+    path = write(tmp_path, {"a.jsonl": '{"text": "a", "n": [1]}\n'}) / "a.jsonl"
+    [line], _ = read(files(path))
+    asked, not_asked = pickle.loads(pickle.dumps(line)), copy.deepcopy(read(files(path))[0][0])
+    assert asked == not_asked == line
+    assert not hasattr(line, "other")
+    with pytest.raises(AttributeError):
+        line.text = "b"  # type: ignore[misc]
 
 
 def test_a_file_that_changes_while_it_is_read_is_not_taken_for_whole(tmp_path: Path) -> None:

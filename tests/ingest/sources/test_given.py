@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document as LangChainDocument
 
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.ingest.sources import Document, DocumentSource, Source, as_source, files
+from langgraph_prefetch.ingest.sources.fingerprints import fingerprint, fingerprint_of_two
 from langgraph_prefetch.ingest.sources.metadata import metadata_json
 from langgraph_prefetch.ingest.sources.names import MAX_BYTES, source_name
 from tests.ingest.sources.writing import read, write
@@ -56,6 +59,14 @@ def test_documents_without_a_source_are_their_own() -> None:
     assert documents[1].source == read(as_source(given[1]))[0][0].source
     assert documents[1].source.startswith("document:")
     assert read(DocumentSource(documents=given[3:], source_key="url"))[0][0].source == "u"
+
+
+@given(
+    content=st.text(st.characters(exclude_categories=["Cs"])), other=st.text(st.characters(exclude_categories=["Cs"]))
+)
+def test_a_fingerprint_of_two_is_the_same_however_it_is_made(content: str, other: str) -> None:
+    """A list tells a document unchanged that a loader gave in an earlier run."""
+    assert fingerprint_of_two(content.encode(), other.encode()) == fingerprint(content, other)
 
 
 def test_documents_that_no_store_can_keep_are_skipped() -> None:
