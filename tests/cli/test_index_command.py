@@ -143,6 +143,7 @@ class Slow(Embeddings):
 """
 
 
+@pytest.mark.slow
 def test_control_c_ends_it_cleanly(database_url: str, corpus: Path, tmp_path: Path) -> None:
     """With the exit code of an interruption and no traceback; what was written stays whole."""
     (tmp_path / "slow_one.py").write_text(SLOW)

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from langgraph_prefetch.errors import ConfigurationError, SchemaVersionError
 from langgraph_prefetch.retrieval.schema import migration
 from langgraph_prefetch.retrieval.schema.migration import VERSION_TABLE, migrate, newest, version
+from tests.retrieval.light import LIGHT
 
 FOLDER = Path(migration.__file__).with_name("migrations")
 RECORDED = Path(__file__).with_name("migrations.sha256")
@@ -134,7 +135,7 @@ def test_many_processes_at_once(database_url: str, engine: sa.Engine) -> None:
     """Processes that start together do not get into each other's way."""
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", PROCESS, database_url],
+            [sys.executable, "-c", f"{LIGHT}{PROCESS}", database_url],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
