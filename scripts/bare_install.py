@@ -15,7 +15,10 @@ from types import ModuleType
 
 PACKAGE = "langgraph_prefetch"
 # A module of these may ask for an extra; any other must import.
-MAY_NEED_EXTRA = ("aws", "demo", "evaluation.near", "graph.middleware", "ingest", "near", "observe", "retrieval", "testing")
+MAY_NEED_EXTRA = (
+    *("aws", "demo", "evaluation.near", "graph.middleware", "graph.near", "ingest", "near", "observe", "retrieval"),
+    "testing",
+)
 HINT = re.compile(r'pip install "langgraph-prefetch\[[a-z,-]+\]"')
 
 

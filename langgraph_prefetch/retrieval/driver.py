@@ -6,9 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-import psycopg
-import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError
+from langgraph_prefetch.errors import MissingExtraError
+
+try:
+    import psycopg
+    import sqlalchemy as sa
+    from sqlalchemy.exc import DBAPIError
+except ImportError as error:
+    raise MissingExtraError(error.name or "psycopg", "postgres") from error
 
 from langgraph_prefetch.retrieval.database import Database
 from langgraph_prefetch.retrieval.schema.vectors import takes_binary

@@ -4,15 +4,8 @@ Raises:
     MissingExtraError: one of the libraries of the extra ``postgres`` is not installed.
 """
 
-from importlib.util import find_spec
-
-from langgraph_prefetch.errors import MissingExtraError
-
-for _library in ("sqlalchemy", "psycopg", "pgvector", "alembic"):
-    if find_spec(_library) is None:
-        raise MissingExtraError(_library, "postgres")
-
-from langgraph_prefetch.retrieval.records.ledger import PgSourceLedger  # noqa: E402
-from langgraph_prefetch.retrieval.records.manager import PgRecordManager  # noqa: E402
+from langgraph_prefetch.retrieval import _extras  # noqa: F401 - first, so that a missing library is named by its extra
+from langgraph_prefetch.retrieval.records.ledger import PgSourceLedger
+from langgraph_prefetch.retrieval.records.manager import PgRecordManager
 
 __all__ = ["PgRecordManager", "PgSourceLedger"]

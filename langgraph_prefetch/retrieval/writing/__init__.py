@@ -4,15 +4,18 @@ Raises:
     MissingExtraError: one of its libraries is not installed.
 """
 
-from importlib.util import find_spec
-
 from langgraph_prefetch.errors import MissingExtraError
 
-for _library in ("sqlalchemy", "psycopg", "pgvector", "numpy", "pyarrow"):
-    if find_spec(_library) is None:
-        raise MissingExtraError(_library, "ingest")
+try:
+    import numpy  # noqa: F401 - asked for once, here
+    import pgvector  # noqa: F401
+    import psycopg  # noqa: F401
+    import pyarrow  # noqa: F401
+    import sqlalchemy  # noqa: F401
+except ImportError as error:
+    raise MissingExtraError(error.name or "pyarrow", "ingest") from error
 
-from langgraph_prefetch.retrieval.writing.columns import schema  # noqa: E402
-from langgraph_prefetch.retrieval.writing.writer import CopyWriter  # noqa: E402
+from langgraph_prefetch.retrieval.writing.columns import schema
+from langgraph_prefetch.retrieval.writing.writer import CopyWriter
 
 __all__ = ["CopyWriter", "schema"]
