@@ -55,7 +55,7 @@ def leave(house: House, *, speculative: bool) -> House:
 
 
 def withdraw(house: House, ticket: Ticket) -> House:
-    """The house after a waiting call gave up. Then :func:`admit`: it may have kept others waiting."""
+    """The house after a waiting call gave up. It makes no room: whoever waits behind it waits for the same."""
     return house._replace(
         real_waiting=tuple(each for each in house.real_waiting if each != ticket),
         speculative_waiting=tuple(each for each in house.speculative_waiting if each != ticket),

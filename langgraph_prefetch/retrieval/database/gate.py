@@ -74,7 +74,8 @@ class Gate:
     def leave(self, *, speculative: bool) -> None:
         """Give the connection back."""
         with self._lock:
-            entered = self._admit(admission.leave(self._house, speculative=speculative))
+            self._house, tickets = admission.admit(admission.leave(self._house, speculative=speculative), self._limits)
+            entered = [self._on_entry.pop(ticket) for ticket in tickets]
         for on_entry in entered:
             on_entry()
 
@@ -83,10 +84,8 @@ class Gate:
         with self._lock:
             if self._on_entry.pop(ticket, None) is None:
                 return False
-            entered = self._admit(admission.withdraw(self._house, ticket))
-        for on_entry in entered:
-            on_entry()
-        return True
+            self._house = admission.withdraw(self._house, ticket)
+            return True
 
     def refusal(self, waited: float, *, speculative: bool) -> PrefetchError:
         """What a call is told that did not get in."""
@@ -97,7 +96,3 @@ class Gate:
     def make_anew(self) -> None:
         """In a forked child: whoever was here stayed in the parent."""
         self._house, self._on_entry = House(), {}
-
-    def _admit(self, house: House) -> list[OnEntry]:
-        self._house, tickets = admission.admit(house, self._limits)
-        return [self._on_entry.pop(ticket) for ticket in tickets]

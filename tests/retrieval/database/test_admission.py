@@ -63,13 +63,13 @@ def test_whatever_happens(steps: list[tuple[str, bool, int]], connections: int, 
             else:
                 waiting[ticket] = speculative
             continue
+        entered: tuple[int, ...] = ()
         if step == "leave" and inside:
-            house = leave(house, speculative=inside.pop(pick % len(inside)))
+            house, entered = admit(leave(house, speculative=inside.pop(pick % len(inside))), limits)
         elif step == "withdraw" and waiting:
             gone = sorted(waiting)[pick % len(waiting)]
             del waiting[gone]
             house = withdraw(house, gone)
-        house, entered = admit(house, limits)
         inside += [waiting.pop(each) for each in entered]
         assert list(house.real_waiting) == sorted(each for each, kind in waiting.items() if not kind)
         assert list(house.speculative_waiting) == sorted(each for each, kind in waiting.items() if kind)

@@ -2,7 +2,10 @@
 
 import fcntl
 import os
+import shutil
+import signal
 import stat
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +19,7 @@ from langgraph_prefetch.retrieval.embedded.folders import Folders, data_home, pr
 from langgraph_prefetch.retrieval.embedded.programs import Programs, find_programs, last_line
 from langgraph_prefetch.retrieval.embedded.server import EmbeddedServer, _join
 
+SLEEP = shutil.which("sleep")
 STRANGER = Account(uid=64_999, gid=64_999)
 HERE = Folders(Path("/srv/x"), Path("/srv/x/run"))
 
@@ -221,6 +225,28 @@ def test_who_counts_as_a_user(tmp_path: Path) -> None:
         assert keeper.in_use(tmp_path) == [held]
     assert list((tmp_path / keeper.LEASES).iterdir()) == [held]
     assert keeper.in_use(tmp_path) == []
+
+
+def test_what_a_killed_server_leaves_running(tmp_path: Path) -> None:
+    """Its children would write beside the next server's: they are stopped, and nobody else in that folder is."""
+    with (
+        subprocess.Popen(["postgres: checkpointer", "60"], executable=SLEEP, cwd=tmp_path) as child,
+        subprocess.Popen(["editor", "60"], executable=SLEEP, cwd=tmp_path) as other,
+    ):
+        keeper.stop(tmp_path)
+        assert child.wait(30) == -signal.SIGKILL
+        assert other.poll() is None
+        other.kill()
+
+
+def test_a_keeper_whose_folder_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stops the server that was there, if it runs."""
+    stopped = list[Path]()
+    monkeypatch.setattr(os, "fork", lambda: 0)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(keeper, "stop", stopped.append)
+    keeper.main([str(tmp_path / "gone"), "0", "delete"])
+    assert stopped == [tmp_path / "gone" / keeper.DATA]
 
 
 def test_a_process_that_is_no_server(tmp_path: Path) -> None:

@@ -184,11 +184,10 @@ def test_a_forked_child_keeps_the_server(mine: EmbeddedServer) -> None:
 
 
 def test_a_temporary_server_leaves_nothing() -> None:
-    """Neither process nor folder, also where no file names the process any more, and when its user is killed."""
+    """Neither process nor folder, also when its user is killed."""
     with temporary(durable=False) as own:
         pid = own.pid
         assert pid is not None
-        (own.folder / keeper.DATA / "postmaster.pid").unlink()
     assert not is_alive(pid)
     assert not own.folder.exists()
     process = Process("temporary", "durable=False", dict(os.environ))
@@ -199,12 +198,14 @@ def test_a_temporary_server_leaves_nothing() -> None:
 
 
 def test_a_folder_that_is_deleted_under_its_server() -> None:
-    """The keeper finds the server all the same."""
+    """It is found all the same; and its keeper does not wait for ever for a lease that no longer exists."""
     process = Process("temporary", "durable=False", dict(os.environ))
     pid, folder = process.server()
     shutil.rmtree(folder)
+    keeper.stop(folder / keeper.DATA)
+    assert not is_alive(pid)
     process.kill()
-    until(lambda: not is_alive(pid), "the server runs on")
+    until(lambda: not keepers_of(folder), "its keeper runs on")
 
 
 def test_a_file_that_names_another_server(mine: EmbeddedServer, tmp_path: Path) -> None:
