@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -79,13 +80,14 @@ class PgVectorStore(SearchableStore):
         **kwargs: Any,
     ) -> list[str]:
         """As :meth:`add_texts`."""
-        wanted, size = batch(list(texts), metadatas, ids), _batch_size(kwargs)
-        embedder, vectors = self._embedder(), []
+        # Checking thousands of passages takes a while, in which the event loop has others to serve.
+        wanted = await asyncio.to_thread(batch, list(texts), metadatas, ids)
+        embedder, vectors, size = self._embedder(), list[Any](), _batch_size(kwargs)
         for start in range(0, len(wanted.texts), size):
             some = list(wanted.texts[start : start + size])
             vectors.extend(adding.counted(await embedder.aembed_documents(some), len(some)))
         if wanted.rows:
-            await self._database.arun(self._writing(wanted, vectors))
+            await self._database.arun(await asyncio.to_thread(self._writing, wanted, vectors))
             self._searcher.forget()
         return list(wanted.ids)
 

@@ -144,6 +144,16 @@ def test_a_small_tenant_far_from_the_query_gets_its_rows(shared_database_url: st
         assert len(b.nearest(near, 11).hits) == 10
 
 
+def test_a_small_tenant_of_a_large_collection_is_searched_exactly(cosine: PgVectorStore) -> None:
+    """How much there is to compare is a matter of the tenant's own passages, however many others there are."""
+    small = cosine.for_tenant("small")
+    small.add_texts(["passage 1", "passage 2"])
+    try:
+        assert (small.nearest(QUERIES[0], 2).exact, cosine.nearest(QUERIES[0], 2).exact) == (True, False)
+    finally:
+        small.delete(everything=True)
+
+
 def test_fewer_rows_come_with_a_reason(cosine: PgVectorStore) -> None:
     """Where fewer exist all are there and it says so; where only the index was asked, it says that it cannot know."""
     fits = {"part": {"$in": [0]}, "even": True}

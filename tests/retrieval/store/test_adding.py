@@ -1,5 +1,6 @@
 """Passages in, out and gone: what cannot be stored is named, and nothing is half written."""
 
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -22,6 +23,7 @@ from langgraph_prefetch.passages import Metric
 from langgraph_prefetch.retrieval import PgVectorStore
 from langgraph_prefetch.retrieval.schema.vectors import decode, encode_array
 from langgraph_prefetch.retrieval.store import adding, reading
+from langgraph_prefetch.retrieval.store import store as store_module
 from langgraph_prefetch.retrieval.store.adding import batch
 from tests.retrieval.search.made import DIMENSIONS, Given, unit
 
@@ -148,6 +150,24 @@ def test_an_embedder_of_another_length_is_found_at_the_start(store: PgVectorStor
     store._embeddings = Given(dimensions=9)
     with pytest.raises(WrongVectorsError, match=f"has 9 numbers, and collection .* takes {DIMENSIONS}"):
         store.add_texts(["x"])
+
+
+async def test_checking_many_passages_keeps_no_loop_waiting(
+    store: PgVectorStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It happens on another thread, and so does turning lists of numbers into an array."""
+    threads: list[int] = []
+    for module, name in ((store_module, "batch"), (adding, "checked_vectors")):
+        plain = getattr(module, name)
+
+        def noted(*arguments: Any, plain: Any = plain) -> Any:
+            threads.append(threading.get_ident())
+            return plain(*arguments)
+
+        monkeypatch.setattr(module, name, noted)
+    await store.aadd_texts(["a", "b"])
+    assert len(threads) == 2
+    assert threading.get_ident() not in threads
 
 
 def test_counts_must_agree(store: PgVectorStore) -> None:
