@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from langgraph_prefetch.evaluation.near.bounded import as_matrix_of, cache_file
 from langgraph_prefetch.evaluation.near.corpus import read_corpus
 from langgraph_prefetch.evaluation.near.figures import near_figures
 from langgraph_prefetch.evaluation.near.play import NearPlayer
 from langgraph_prefetch.evaluation.near.rivals import Answer, Arm
+from langgraph_prefetch.evaluation.near.store import as_matrix_of, cache_file
 from langgraph_prefetch.evaluation.near.vectors import Vectors
 from langgraph_prefetch.evaluation.traces import Recording, read_recording
 from langgraph_prefetch.near.controls import Controls

@@ -7,24 +7,27 @@ import dataclasses
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from langgraph_prefetch.cli.command import add_command
 from langgraph_prefetch.cli.files import check_writable, read_recordings, write
 from langgraph_prefetch.cli.progress import progress
 from langgraph_prefetch.cli.replay_near import (
-    add_near_options,
+    add_serve_options,
     bounded_objects,
     bounded_replay,
     bounded_text,
+    given_options,
     measure_bounded,
 )
+from langgraph_prefetch.cli.replay_verified import measure_verified, verified_objects, verified_replay
 from langgraph_prefetch.config import require_at_least
 from langgraph_prefetch.evaluation.measures import FileMeasures
 from langgraph_prefetch.evaluation.replay import replay
 from langgraph_prefetch.evaluation.settings import ReplaySettings
 from langgraph_prefetch.evaluation.table import main_table, time_tables
 from langgraph_prefetch.evaluation.traces import Recording
+from langgraph_prefetch.evaluation.verified.figures import verified_table
 from langgraph_prefetch.intent.cue_file import load_cues
 from langgraph_prefetch.intent.cues import CueSet
 
@@ -34,9 +37,10 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Play recorded agent runs to the real machine, on virtual time, and say what it would have hidden.
 
-A file holds one episode a line, as JSON: {"style", "question", "steps": [{"thought", "action", "query"}, ...]} with
-style one of react_text, think_tags, tool_calls. The model is assumed to write one token (about four characters) at a
-steady rate, first the thought and then the action; every search takes the same time; other tools take none."""
+A file holds one episode a line, as JSON: {"style", "question", "steps": [{"thought", "action", "query",
+"observation"}, ...]} with style one of react_text, think_tags, tool_calls. The model is assumed to write one token
+(about four characters) at a steady rate, first the thought and then the action; every search takes the same time; other
+tools take none."""
 
 _EXAMPLES = """\
   langgraph-prefetch replay runs.jsonl
@@ -44,7 +48,8 @@ _EXAMPLES = """\
   langgraph-prefetch replay *.jsonl --tokens-per-second 80 --latency 0.3 --reuse 60
   langgraph-prefetch replay runs.jsonl --tool web_search --tool lookup_article
   langgraph-prefetch replay runs.jsonl --real-time --limit-episodes 5
-  langgraph-prefetch replay *.jsonl --serve bounded --epsilon 0.01 --corpus passages.jsonl --embedder minilm"""
+  langgraph-prefetch replay *.jsonl --serve bounded --epsilon 0.01 --corpus passages.jsonl --embedder minilm
+  langgraph-prefetch replay *.jsonl --serve verified"""
 
 
 def register(commands: Commands) -> None:
@@ -114,7 +119,7 @@ def register(commands: Commands) -> None:
         help="wait for every token and search, on the real clock: as slow as the runs",
     )
     add("--limit-episodes", type=int, metavar="N", help="play only the first N episodes of each file")
-    add_near_options(parser)
+    add_serve_options(parser)
     add("--json", type=Path, metavar="OUT", help="write the figures there, as a list with an object for each file")
 
 
@@ -139,8 +144,10 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.json is not None:
         check_writable(arguments.json)
     cues = None if arguments.cues is None else load_cues(arguments.cues)
-    bounded = bounded_replay(arguments, settings.tools)
+    given = given_options(arguments)
+    bounded = bounded_replay(given, arguments.seed, settings.tools) if arguments.serve == "bounded" else None
     recordings = [_first(arguments.limit_episodes, each) for each in read_recordings(arguments.files)]
+    verified = verified_replay(given, arguments.seed, settings, cues) if arguments.serve == "verified" else None
     files = _measure(recordings, settings, cues, real_time=arguments.real_time)
     print(main_table(files))
     for each in files:
@@ -149,13 +156,23 @@ def _run(arguments: argparse.Namespace) -> int:
     if bounded is not None:
         result = measure_bounded(recordings, bounded, cues)
         print(f"\n{bounded_text(result)}")
-        added = bounded_objects(result, bounded)
-        objects = [{**each, **added.pop(each["file"], {})} for each in objects]
-        objects += [{"file": name, **figures} for name, figures in added.items()]
+        objects = _joined(objects, bounded_objects(result, bounded))
         objects[-1]["others"] = [each.as_json() for each in result.rivals]
+    if verified is not None:
+        tried = measure_verified(recordings, settings, verified, cues, real_time=arguments.real_time)
+        names = [each.file for each in recordings]
+        print(f"\n{verified_table(tried, names)}")
+        objects = _joined(objects, verified_objects(tried, names))
     if arguments.json is not None:
         write(arguments.json, json.dumps(objects, indent=2) + "\n")
     return 0
+
+
+def _joined(objects: list[dict[str, Any]], added: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each file's figures with those that are added, and then the objects that are of no one file."""
+    files = [{**each, **added.get(each["file"], {})} for each in objects]
+    names = {each["file"] for each in objects}
+    return files + [{"file": name, **figures} for name, figures in added.items() if name not in names]
 
 
 def _measure(

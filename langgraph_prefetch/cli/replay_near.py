@@ -1,9 +1,9 @@
-"""The options of ``langgraph-prefetch replay`` that go with ``--serve bounded``."""
+"""The options of ``langgraph-prefetch replay`` that go with ``--serve``, and what bounded serving does."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,38 +15,64 @@ from langgraph_prefetch.intent.cues import CueSet
 if TYPE_CHECKING:
     from langgraph_prefetch.evaluation.near.bounded import BoundedReplay, BoundedResult
 
-_OPTIONS = ("corpus", "embedder", "epsilon", "confidence", "n", "anchors", "k", "splits", "embedding_cache")
+_NEAR = ("corpus", "embedder", "epsilon", "confidence", "n", "anchors", "k", "embedding_cache")
+_OPTIONS = {
+    **dict.fromkeys(_NEAR, ("bounded", "verified")),
+    "splits": ("bounded",),
+    "max_wasted_share": ("verified",),
+    "token_price": ("verified",),
+}
+"""Which modes an option goes with."""
 
 
-def add_near_options(parser: argparse.ArgumentParser) -> None:
-    """Add them; none has a default here, so that one given without ``--serve bounded`` is noticed."""
+def add_serve_options(parser: argparse.ArgumentParser) -> None:
+    """Add them; none has a default here, so that one given without its mode is noticed."""
     add = parser.add_argument
-    add("--serve", choices=("exact", "bounded"), default="exact", help="bounded: near misses too (needs --corpus)")
-    add("--corpus", nargs="+", metavar="FILE", help='with bounded: passages, one {"title", "text"} a line')
-    add("--embedder", metavar="NAME", help="with bounded: hashing, wordllama, minilm or module:object (hashing)")
-    add("--epsilon", type=float, metavar="SHARE", help="with bounded: wrong sets, at most (0.01)")
-    add("--confidence", type=float, metavar="SHARE", help="with bounded: that the bound holds (0.9)")
-    add("--n", type=int, metavar="N", help="with bounded: passages fetched around an anchor (500)")
-    add("--anchors", type=int, metavar="N", help="with bounded: fetches of a step, at most (4)")
-    add("--k", type=int, metavar="K", help="with bounded: passages a call asks for (5)")
+    add(
+        "--serve",
+        choices=("exact", "bounded", "verified"),
+        default="exact",
+        help="bounded: near misses too (needs --corpus); verified: the next model call, started on guessed results",
+    )
+    add("--corpus", nargs="+", metavar="FILE", help='passages that are searched, one {"title", "text"} a line')
+    add("--embedder", metavar="NAME", help="with --corpus: hashing, wordllama, minilm or module:object (hashing)")
+    add("--epsilon", type=float, metavar="SHARE", help="with --corpus: wrong sets, at most (0.01)")
+    add("--confidence", type=float, metavar="SHARE", help="with --corpus: that the bound holds (0.9)")
+    add("--n", type=int, metavar="N", help="with --corpus: passages fetched around an anchor (500)")
+    add("--anchors", type=int, metavar="N", help="with --corpus: fetches of a step, at most (4)")
+    add("--k", type=int, metavar="K", help="with --corpus: passages a call asks for (5)")
     add("--splits", type=int, metavar="N", help="with bounded: random halvings of the questions (100)")
-    add("--seed", type=int, default=0, metavar="N", help="of the halvings (default: %(default)d)")
-    add("--embedding-cache", type=Path, metavar="FOLDER", help="with bounded: keep vectors there for the next time")
+    add("--seed", type=int, default=0, metavar="N", help="of all that is random (default: %(default)d)")
+    add("--embedding-cache", type=Path, metavar="FOLDER", help="with --corpus: keep vectors there for the next time")
+    add("--max-wasted-share", type=float, metavar="SHARE", help="with verified: cancelled calls, at most (0.5)")
+    add(
+        "--token-price",
+        type=float,
+        metavar="PRICE",
+        help="with verified: of a token, in the unit of --value-of-second (default: tokens are not weighed)",
+    )
 
 
-def bounded_replay(arguments: argparse.Namespace, tools: tuple[str, ...]) -> BoundedReplay | None:
-    """What is asked for; None under ``--serve exact``.
+def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Those of the options above that were given.
 
     Raises:
-        ConfigurationError: a value out of its range, or an option of bounded serving without it.
-        MissingExtraError: numpy is not installed.
+        ConfigurationError: one without its mode.
     """
     given = {name: getattr(arguments, name) for name in _OPTIONS if getattr(arguments, name) is not None}
-    if arguments.serve == "exact":
-        if given:
-            option = next(iter(given)).replace("_", "-")
-            raise ConfigurationError(f"--{option} goes with --serve bounded")
-        return None
+    for name in given:
+        if arguments.serve not in _OPTIONS[name]:
+            raise ConfigurationError(f"--{name.replace('_', '-')} goes with --serve {' or '.join(_OPTIONS[name])}")
+    return given
+
+
+def bounded_replay(given: Mapping[str, Any], seed: int, tools: tuple[str, ...]) -> BoundedReplay:
+    """What is asked for by the options that were ``given``.
+
+    Raises:
+        ConfigurationError: a value out of its range.
+        MissingExtraError: numpy is not installed.
+    """
     from langgraph_prefetch.evaluation.near.bounded import BoundedReplay
     from langgraph_prefetch.near.settings import NearSettings
 
@@ -56,7 +82,7 @@ def bounded_replay(arguments: argparse.Namespace, tools: tuple[str, ...]) -> Bou
         corpus=tuple(given.get("corpus", ())),
         embedder=given.get("embedder", "hashing"),
         near=NearSettings(**near),
-        seed=arguments.seed,
+        seed=seed,
         cache=given.get("embedding_cache"),
         tools=tools,
         **rest,

@@ -18,7 +18,7 @@ from langgraph_prefetch.evaluation.backend import ReplayTool
 from langgraph_prefetch.evaluation.callers import alone, crowd
 from langgraph_prefetch.evaluation.measures import Answers, FileMeasures, measures
 from langgraph_prefetch.evaluation.oracle import Oracle
-from langgraph_prefetch.evaluation.player import Player, owner_of, play_all
+from langgraph_prefetch.evaluation.player import Ahead, Player, owner_of, play_all
 from langgraph_prefetch.evaluation.settings import ReplaySettings
 from langgraph_prefetch.evaluation.streams import ENDINGS, MESSAGES
 from langgraph_prefetch.evaluation.traces import Recording
@@ -41,6 +41,7 @@ def replay(
     sink: EventSink | None = None,
     on_episode: Callable[[], None] = lambda: None,
     real_time: bool = False,
+    ahead: Ahead | None = None,
 ) -> FileMeasures:
     """Replay every episode of a recording, one after the other, each in a scope of its own.
 
@@ -52,13 +53,14 @@ def replay(
         on_episode: called after each episode.
         real_time: wait for every token and every search; the counts are those of virtual time, and the seconds differ
             by what the machine itself takes.
+        ahead: begins next model calls while searches run; None for nobody.
 
     Raises:
         ConfigurationError: the environment switches prefetch off.
     """
     spoken = default_cues() if cues is None else cues  # read from files, which nothing on an event loop should do
     play = run_really if real_time else run_virtually
-    return play(lambda: _replay(recording, settings, spoken, sink, on_episode))
+    return play(lambda: _replay(recording, settings, spoken, sink, on_episode, ahead))
 
 
 async def _replay(
@@ -67,6 +69,7 @@ async def _replay(
     cues: CueSet,
     sink: EventSink | None,
     on_episode: Callable[[], None],
+    ahead: Ahead | None,
 ) -> FileMeasures:
     loop = asyncio.get_running_loop()
     shared = Shared.made(GivenLoop(loop), limits=settings.limits(), clock=loop.time)
@@ -84,7 +87,7 @@ async def _replay(
     # An agent is told its tools beforehand; a recording shows them in what was called.
     called = {step.action for episode in recording.episodes for step in episode.steps}
     engine.agent_has((called | tools.keys()) - MESSAGES - ENDINGS)
-    player = Player(engine=engine, oracle=oracle, settings=settings, tools=tools)
+    player = Player(engine=engine, oracle=oracle, settings=settings, tools=tools, ahead=ahead)
     everybody = crowd() if settings.inject_collisions else ()
     for number, episode in enumerate(recording.episodes, start=1):
         await play_all(player, episode, everybody or alone(number))

@@ -1,8 +1,9 @@
 """Recorded episodes: one JSON object a line, read with care, since recordings come from many hands.
 
-An episode is ``{"style", "question", "steps": [{"thought", "action", "query"}, …]}``; further names are ignored.
+An episode is ``{"style", "question", "steps": [{"thought", "action", "query", "observation"}, …]}``; further names are
+ignored.
 ``style`` is ``react_text``, ``think_tags`` or ``tool_calls``; ``query`` is a string, or the arguments of a structured
-tool as an object or a list. ``question`` may be missing, and so may a step's ``query``.
+tool as an object or a list. ``question`` may be missing, and so may a step's ``query`` and ``observation``.
 """
 
 from __future__ import annotations
@@ -21,11 +22,15 @@ STYLES: tuple[Style, ...] = get_args(Style)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedStep:
-    """One message of the model: all it said before it acted, the tool it asked for, and the tool's argument."""
+    """One message of the model: all it said before it acted, the tool it asked for, and the tool's argument.
+
+    ``observation`` is what the tool returned, as the model read it; None if that was not recorded.
+    """
 
     thought: str
     action: str
     query: str | Mapping[str, Any] | list[Any] = field(hash=False)
+    observation: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +129,12 @@ def _step(record: object, where: str) -> RecordedStep:
         thought=_text(record, "thought", where),
         action=_text(record, "action", where),
         query="" if query is None else query,
+        observation=_observation(record.get("observation")),
     )
+
+
+def _observation(value: object) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _text(record: Mapping[str, Any], name: str, where: str, *, required: bool = True) -> str:

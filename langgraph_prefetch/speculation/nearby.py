@@ -8,6 +8,11 @@ from typing import Protocol
 from langgraph_prefetch.guesses import Tell
 from langgraph_prefetch.values import Output
 
+NEAR = "near"
+"""The kind of these guesses."""
+P_PROVED, P_LIKELY, P_UNSURE = 0.97, 0.95, 0.7
+"""P(a ranking is what the tool returns, in its order): of either tier, and of one that may not be served."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearOutput:
@@ -33,5 +38,5 @@ class Nearby(Protocol):
         ...
 
     def ran(self, output: Output | None, seconds: float) -> None:
-        """The tool itself ran and returned this; None: nothing that could be compared."""
+        """The tool itself returned this, to this call or to its own search started early; None: nothing comparable."""
         ...

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,20 +9,14 @@ from typing import Any
 
 from langgraph_prefetch.config import require_at_least
 from langgraph_prefetch.errors import ConfigurationError
-from langgraph_prefetch.evaluation.near.corpus import read_corpus
 from langgraph_prefetch.evaluation.near.figures import NearFigures, near_figures
 from langgraph_prefetch.evaluation.near.observed import Played
 from langgraph_prefetch.evaluation.near.play import NearPlayer
 from langgraph_prefetch.evaluation.near.rivals import Arm, arms
-from langgraph_prefetch.evaluation.near.vectors import Vectors
+from langgraph_prefetch.evaluation.near.store import open_store
 from langgraph_prefetch.evaluation.traces import Recording
 from langgraph_prefetch.intent.cues import CueSet, default_cues
-from langgraph_prefetch.near._numpy import np
-from langgraph_prefetch.near.embedding import check_embedder
-from langgraph_prefetch.near.geometry import Matrix
 from langgraph_prefetch.near.settings import NearSettings
-from langgraph_prefetch.near.source import MemorySource
-from langgraph_prefetch.retrieval.embedders import embedder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,15 +107,8 @@ def replay_bounded(
         ConfigurationError: there is no such embedder, or it is of no use; or no search call was recorded.
         MissingExtraError: it needs a library that is not installed.
     """
-    texts = read_corpus(settings.corpus)
-    made = embedder(settings.embedder)
-    embed = as_matrix_of(made)
-    identity = str(getattr(made, "identity", settings.embedder))
-    vectors = Vectors(embed, file=cache_file(settings.cache, identity), on_text=on_text)
-    stored = vectors.of(texts)
-    check_embedder(embed, texts[:4], stored[:4])
-    width = len(str(len(texts)))
-    source = MemorySource([f"{row:0{width}d}" for row in range(len(texts))], stored, texts=texts)
+    store = open_store(settings.corpus, settings.embedder, settings.cache, on_text)
+    source, vectors = store.source, store.vectors
     player = NearPlayer(
         source=source,
         vectors=vectors,
@@ -141,20 +127,7 @@ def replay_bounded(
         figures=near_figures(played, settings.near, splits=settings.splits, seed=settings.seed),
         rivals=rivals,
         played=played,
-        passages=len(texts),
+        passages=len(store.texts),
         dimensions=source.dimensions,
-        identity=identity,
+        identity=store.identity,
     )
-
-
-def as_matrix_of(made: Any) -> Callable[[Sequence[str]], Matrix]:
-    """An embedder as a function from texts to one array."""
-    as_matrix = getattr(made, "embed_matrix", None)
-    if as_matrix is not None:
-        return lambda texts: np.asarray(as_matrix(texts), dtype=np.float32)
-    return lambda texts: np.array(made.embed_documents(list(texts)), dtype=np.float32)
-
-
-def cache_file(folder: Path | None, identity: str) -> Path | None:
-    """Where an embedder's vectors are kept, so that those of two are never mixed."""
-    return None if folder is None else folder / f"{re.sub(r'[^A-Za-z0-9.-]+', '-', identity)}.npz"
