@@ -73,7 +73,8 @@ class OpenStore(VectorStore):
         try:
             collection = await database.arun(partial(opened, wish=setup.wish(dimensions)))
         except BaseException:
-            _leave(database, setup)
+            if database is not setup.url:
+                await database.aclose()
             raise
         store = cls.__new__(cls)
         store._stand(embeddings, setup, database, collection)
@@ -162,19 +163,45 @@ class OpenStore(VectorStore):
         """Make an index for filters of equality and ``$contains``; nothing where there is one."""
         self._database.run(partial(indexes.create_on_metadata, collection=self.collection))
 
+    async def acreate_metadata_index(self) -> None:
+        """As :meth:`create_metadata_index`."""
+        await self._database.arun(partial(indexes.create_on_metadata, collection=self.collection))
+
     def drop_index(self) -> None:
         """Remove the index that :meth:`create_index` made."""
         self._database.run(partial(indexes.drop, collection=self.collection))
+        self._searcher.forget()
+
+    async def adrop_index(self) -> None:
+        """As :meth:`drop_index`."""
+        await self._database.arun(partial(indexes.drop, collection=self.collection))
         self._searcher.forget()
 
     def drop_collection(self) -> None:
         """Remove the collection with the passages of all tenants. The store is of no use afterwards."""
         self._database.run(partial(schema.drop, collection=self.collection))
 
+    async def adrop_collection(self) -> None:
+        """As :meth:`drop_collection`."""
+        await self._database.arun(partial(schema.drop, collection=self.collection))
+
     def close(self) -> None:
         """Give up the connections, unless they were given. May be called again."""
         if self._owner:
             self._database.close()
+
+    async def aclose(self) -> None:
+        """As :meth:`close`, without blocking the event loop: the last to leave may have to stop a server."""
+        if self._owner:
+            await self._database.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
 
     def __enter__(self) -> Self:
         return self

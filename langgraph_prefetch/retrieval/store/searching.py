@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -202,7 +203,7 @@ class SearchableStore(OpenStore):
     ) -> list[Document]:
         checked_k("k", k, MAX_NEIGHBOURS)
         found = await self._arun(self._around(vector, max(k, checked_k("fetch_k", fetch_k)), SearchOptions.of(options)))
-        return _chosen(found, k, lambda_mult)
+        return await asyncio.to_thread(_chosen, found, k, lambda_mult)
 
 
 def as_documents(hits: Sequence[Hit]) -> list[Document]:

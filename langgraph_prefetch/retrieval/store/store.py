@@ -171,7 +171,7 @@ class PgVectorStore(SearchableStore):
         try:
             await store.aadd_texts(texts, metadatas, ids=ids)  # type: ignore[arg-type]
         except BaseException:
-            store.close()
+            await store.aclose()
             raise
         return store
 

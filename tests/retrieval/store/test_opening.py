@@ -11,8 +11,10 @@ import sqlalchemy as sa
 
 from langgraph_prefetch.errors import (
     ConfigurationError,
+    DatabaseClosedError,
     ExtensionMissingError,
     ReadOnlyServerError,
+    RefusedPassagesError,
     ServerUnreachableError,
     UnknownOptionError,
 )
@@ -251,8 +253,9 @@ def test_a_new_collection_without_an_embedder(shared_database_url: str) -> None:
 
 async def test_opened_on_an_event_loop(shared_database_url: str) -> None:
     """Nothing blocks the loop: opening, filling, searching, deleting."""
-    store = await PgVectorStore.afrom_texts(["x", "yy"], Given(), url=shared_database_url, collection="async")
-    try:
+    async with await PgVectorStore.afrom_texts(
+        ["x", "yy"], Given(), url=shared_database_url, collection="async"
+    ) as store:
         assert [each.page_content for each in await store.asimilarity_search("x", 1)] == ["x"]
         assert await store.asimilarity_search_with_score("x", 1)
         assert await store.asimilarity_search_by_vector(VECTOR, 1)
@@ -261,8 +264,19 @@ async def test_opened_on_an_event_loop(shared_database_url: str) -> None:
         assert await store.amax_marginal_relevance_search_by_vector(VECTOR, 1)
         assert await store.adelete(everything=True)
         assert await store.acount() == 0
-    finally:
-        store.close()
+        await store.acreate_index()
+        await store.acreate_metadata_index()
+        await store.adrop_index()
+        assert await store.database.arun(lambda connection: indexes.vector_indexes(connection, store.collection)) == []
+        await store.adrop_collection()
+        with pytest.raises(ConfigurationError, match="was dropped"):
+            await store.aepoch()
+    with pytest.raises(DatabaseClosedError):
+        await store.acount()
+    with pytest.raises(ConfigurationError, match="no collection 'async'"):
+        await PgVectorStore.aopen(Given(), url=shared_database_url, collection="async", create=False)
+    with pytest.raises(RefusedPassagesError):
+        await PgVectorStore.afrom_texts(["a\0"], Given(), url=shared_database_url, collection="async")
 
 
 def test_a_database_that_was_given_stays_open(shared_database_url: str) -> None:
