@@ -258,6 +258,8 @@ class SearchCall:
         self._keep(entry, output)
         speculation = entry.speculation if first else None
         retrieval = entry.flight.seconds or 0.0
+        if late and self._nearby is not None:  # it was asked first, and can learn from what it could not tell
+            self._nearby.ran(output, retrieval)
         waited = now - self._came_at
         lead = self._came_at - speculation.dispatched_at if speculation else 0.0
         self._emit(
