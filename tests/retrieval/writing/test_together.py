@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -82,6 +83,27 @@ def test_overlapping_batches_of_many_writers(passages: Table, monkeypatch: pytes
     total = sum(at_once(*(write(start) for start in (0, 100, 200, 400))), start=Written())
     assert total.added == len(passages.rows()) == 600
     assert total == Written(added=600, unchanged=4 * 2 * 200 - 600)
+
+
+def test_a_row_that_another_writer_commits_just_so_meanwhile(passages: Table) -> None:
+    """It was not there when the upsert began, which waited for it: compared again, and neither written nor counted."""
+    known, new = many(2)
+    _write(passages, [[known]])
+    CopyWriter(passages.database, passages.collection, tenant="other").write(batch([new]))
+    fields = "id, source, text, metadata, content_hash, embedding"
+    table = passages.collection.table_name
+    waiting = f"select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%%{table}%%'"
+    with ThreadPoolExecutor(1) as thread:
+        with passages.database.connection() as theirs:
+            theirs.exec_driver_sql(
+                f"insert into {table} (tenant, {fields}) select '', {fields} from {table} where tenant = 'other'"
+            )
+            ours = thread.submit(_write, passages, [[replace(known, text="changed"), new]])
+            with passages.database.connection(autocommit=True) as asking:
+                while not asking.exec_driver_sql(waiting).scalar_one():
+                    assert not ours.done()
+                    time.sleep(0.01)
+        assert ours.result(60) == Written(updated=1, unchanged=1)
 
 
 def _write(passages: Table, parts: Sequence[Sequence[Passage]]) -> Written:
