@@ -193,6 +193,15 @@ def test_a_document_whose_rows_are_changed_by_any_hand_is_not_complete(passages:
     assert ledger(passages).fingerprints() == ledger(passages, "other").fingerprints() == {}
 
 
+def test_a_document_that_gains_rows_is_not_complete(passages: Table) -> None:
+    """New rows change none of the old ones, so that no trigger sees it: the writer says so."""
+    rows = many(12, per_source=20)
+    write(passages, rows[:10])
+    ledger(passages).finish(done(rows[:10]), prune=True)
+    write(passages, rows[10:])
+    assert ledger(passages).fingerprints() == {}
+
+
 def test_after_a_crash_at_any_point_a_rerun_gives_the_same_rows(passages: Table) -> None:
     """A document in its second state, cut off after each step, then back in its first state: never taken for whole."""
     first, second = many(10), [replace(row, text="second") for row in many(6)]
