@@ -117,8 +117,8 @@ def _index(
                 progress=progress,
             )
         wanted = arguments.index
-        if wanted is None:
-            wanted = store.count() >= INDEX_FROM
+        if wanted is None:  # vectors that no index takes are no error of who did not ask for one
+            wanted = store.can_be_indexed and store.count() >= INDEX_FROM
         if wanted:
             store.create_index()
         return report, wanted

@@ -85,6 +85,10 @@ class RefusedPassagesError(StoreError):
         super().__init__(f"{len(self.refused)} passages cannot be stored, so none was written ({shown}{more})")
 
 
+def _first_line(error: BaseException) -> str:
+    return str(error).partition("\n")[0]
+
+
 class ShardError(StoreError):
     """Some of several databases did not answer.
 
@@ -95,7 +99,8 @@ class ShardError(StoreError):
 
     def __init__(self, failed: Mapping[str, BaseException], shards: int) -> None:
         self.failed, self.shards = dict(failed), shards
-        listed = "; ".join(f"{name}: {error}" for name, error in self.failed.items())
+        # The first line: a database's error goes on with the statement.
+        listed = "; ".join(f"{name}: {_first_line(error)}" for name, error in self.failed.items())
         super().__init__(
             f"{len(self.failed)} of {shards} shards did not answer ({listed}). "
             'Without them the answer may be wrong; on_failure="partial" gives what the others have, and says so'

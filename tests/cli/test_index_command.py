@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from langgraph_prefetch.cli import index as index_command
 from langgraph_prefetch.cli import index_progress, main
 from langgraph_prefetch.cli.index import CLEANUPS, FORMATS, OVERLAP, SIZE, register
 from langgraph_prefetch.ingest import IngestProgress
@@ -96,6 +97,26 @@ def test_python_packages_and_an_index(run: Run) -> None:
     assert code == 0
     assert printed.endswith("index: HNSW\n")
     assert "json.dumps" in run("search", "serialize obj to a JSON formatted str", "--collection", "python")[1]
+
+
+LONG = """
+from langgraph_prefetch.retrieval.embedders import HashingEmbeddings
+
+embedder = HashingEmbeddings(2_001)
+"""
+
+
+def test_vectors_that_no_index_takes(run: Run, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By itself the command leaves the index out; asked for one, it says what would do."""
+    (tmp_path / "long_one.py").write_text(LONG)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(index_command, "INDEX_FROM", 1)
+    code, printed, _ = run("index", corpus, "--embedder", "long_one:embedder")
+    assert (code, "HNSW" in printed) == (0, False)
+    code, printed, error = run("index", corpus, "--embedder", "long_one:embedder", "--index")
+    assert code != 0
+    assert "halfvec" in error
+    assert "HNSW" in run("index", corpus, "--collection", "other")[1]
 
 
 @pytest.mark.parametrize(

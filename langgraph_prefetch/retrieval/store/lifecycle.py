@@ -18,6 +18,7 @@ from langgraph_prefetch.retrieval import schema
 from langgraph_prefetch.retrieval.database import Database
 from langgraph_prefetch.retrieval.filters import Condition, parse
 from langgraph_prefetch.retrieval.schema import Collection
+from langgraph_prefetch.retrieval.schema.collections import INDEXABLE
 from langgraph_prefetch.retrieval.search import indexes
 from langgraph_prefetch.retrieval.search.searcher import Searcher, SearchOptions
 from langgraph_prefetch.retrieval.store import reading
@@ -116,6 +117,11 @@ class OpenStore(VectorStore):
     def dimensions(self) -> int:
         """The length of the vectors."""
         return self.collection.spec.dimensions
+
+    @property
+    def can_be_indexed(self) -> bool:
+        """Whether vectors of this length and storage are ones that an index takes; see :meth:`create_index`."""
+        return self.dimensions <= INDEXABLE[self.collection.spec.storage]
 
     def epoch(self) -> int:
         """A number that moves whenever the collection's contents change, by whatever process and for any tenant."""

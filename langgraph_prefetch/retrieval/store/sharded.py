@@ -13,12 +13,15 @@ from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, Callba
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field
+from sqlalchemy.exc import SQLAlchemyError
 
 from langgraph_prefetch.errors import ConfigurationError, PrefetchError, ShardError
 from langgraph_prefetch.retrieval.search.query import checked_k
 from langgraph_prefetch.retrieval.search.results import Nearest
 from langgraph_prefetch.retrieval.store.merging import merge
 from langgraph_prefetch.retrieval.store.searching import SearchableStore, Vector, as_documents
+
+_NO_ANSWER = PrefetchError | TimeoutError | SQLAlchemyError
 
 
 class ShardedRetriever(BaseRetriever):
@@ -119,7 +122,7 @@ class ShardedRetriever(BaseRetriever):
     def _merged(self, answers: Mapping[str, Nearest | BaseException], k: int) -> Nearest:
         failed = {name: each for name, each in answers.items() if isinstance(each, BaseException)}
         for each in failed.values():
-            if isinstance(each, ConfigurationError) or not isinstance(each, PrefetchError | TimeoutError):
+            if isinstance(each, ConfigurationError) or not isinstance(each, _NO_ANSWER):
                 raise each  # a wrong question, not a dead shard
         if failed and (self.on_failure == "error" or len(failed) == len(answers)):
             raise ShardError(failed, len(answers)) from next(iter(failed.values()))

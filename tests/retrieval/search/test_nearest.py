@@ -289,6 +289,16 @@ def test_words_and_meaning_together(shared_database_url: str) -> None:
         assert found == []
 
 
+def test_words_are_ranked_by_how_well_they_fit(shared_database_url: str) -> None:
+    """Where all vectors are alike, the passage that says the word most often is first, though its id is the last."""
+    texts = ["nothing of it", "one zebra among other animals", "zebra and zebra"]
+    given = dict.fromkeys([*texts, "zebra"], unit(1)[0])
+    options: dict[str, Any] = {"url": shared_database_url, "collection": "fit", "text_search": "english"}
+    with PgVectorStore(Given(given), **options) as store:
+        store.add_texts(texts, ids=["a", "b", "c"])
+        assert [each.id for each in store.hybrid_search("zebra", 3)] == ["c", "b", "a"]
+
+
 def test_hybrid_search_looks_for_what_does_not_come_out_of_the_index(shared_database_url: str) -> None:
     """Nor does it lose passages where the index gives up before the filter has let enough of them through."""
     given = numbered(VECTORS)

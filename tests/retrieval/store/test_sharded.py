@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,19 @@ async def test_a_partial_answer_says_that_it_is_one(parts: list[PgVectorStore]) 
         ShardedRetriever(shards={"one": Dead(parts[1]), "two": Dead(parts[2])}, on_failure="partial").invoke(
             "passage 3"
         )
+
+
+async def test_a_shard_that_the_server_stops(parts: list[PgVectorStore], shared_database_url: str) -> None:
+    """A search that its server breaks off is no answer, and the error does not show the statement."""
+    sick = Dead(parts[2])
+    broken = "do $$ begin raise exception 'gave up' using errcode = 'query_canceled'; end $$"
+    fail = partial(parts[2].database.run, lambda connection: connection.exec_driver_sql(broken))
+    sick._run = lambda work: fail()  # type: ignore[method-assign]
+    shards = ShardedRetriever(shards={"left": parts[1], "sick": sick}, on_failure="partial")
+    assert shards.nearest("passage 3").failed == ("sick",)
+    with pytest.raises(ShardError, match=r"sick: .*gave up") as caught:
+        ShardedRetriever(shards={"left": parts[1], "sick": sick}).nearest("passage 3")
+    assert "do $$" not in str(caught.value)
 
 
 class Slow(PgVectorStore):
