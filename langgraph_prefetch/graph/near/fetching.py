@@ -10,7 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from langgraph_prefetch.errors import EmbedderMismatchError, SpeculationRejectedError
-from langgraph_prefetch.events import NearFetched, NearIgnored
+from langgraph_prefetch.events import DRY_RUN, NearFetched, NearIgnored
 from langgraph_prefetch.graph.near.checking import check
 from langgraph_prefetch.graph.near.outbound import anchor_held_back
 from langgraph_prefetch.graph.near.sources import Loop, as_vector, embed, has_own_async
@@ -130,6 +130,8 @@ class Fetching:
         near, view = self._near, self.viewed.view
         if reason := near.closed(self.viewed):
             return reason
+        if near.session.options.dry_run:
+            return DRY_RUN
         if reason := anchor_held_back(near.session, view, anchor, self._told):
             return reason
         if reason := near.admit():
@@ -205,7 +207,14 @@ class Fetching:
             self._ignored(anchor, UNMOVED)
         elif flight.error is not None:
             self._failed(anchor, flight.error)
-        self._pump()
+        # Not here: the user's hook is asked for each anchor, and may think; this may be the background loop.
+        near.session.shared.reading.soon(self._go_on)
+
+    def _go_on(self) -> None:
+        try:
+            self._pump()
+        except Exception as error:  # noqa: BLE001 - a failure of ours is a miss
+            self._near.session.trouble("near", error)
 
     def _failed(self, anchor: Anchor, error: BaseException) -> None:
         if isinstance(error, EmbedderMismatchError):

@@ -235,3 +235,14 @@ def test_the_redaction_hook_is_asked_for_anchors_too() -> None:
     assert {each.source.value for each in asked} == {"near"}
     assert set(words.queries) <= {QUERIES[0]}
     assert of_kind(events, NearFetched) == []
+
+
+def test_a_dry_run_fetches_nothing() -> None:
+    """What would have been fetched is told."""
+    words, searching = Words(), Searching(memory())
+    graph, prefetch = agent_of(thinking(*WARM), searching, near(searching.source, words), dry_run=True)
+    events = watch(prefetch)
+    graph.invoke(question())
+    assert of_kind(events, NearFetched) == []
+    assert {each.reason for each in of_kind(events, NearIgnored)} == {"dry run"}
+    assert set(words.queries) <= set(WARM)
