@@ -82,7 +82,8 @@ class Outgoing:
     Attributes:
         tool: the tool's name.
         destination: who reads its queries.
-        source: ``Source.REASONING`` for a guess, ``Source.SEALED`` for a call whose arguments are complete.
+        source: ``Source.REASONING`` for a guess, ``Source.SEALED`` for a call whose arguments are complete,
+            ``Source.NEAR`` for a text whose passages are fetched for near misses.
         query: the text that is searched for.
         arguments: all that the tool would be given.
     """
