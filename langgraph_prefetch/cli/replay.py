@@ -147,7 +147,9 @@ def _run(arguments: argparse.Namespace) -> int:
     given = given_options(arguments)
     bounded = bounded_replay(given, arguments.seed, settings.tools) if arguments.serve == "bounded" else None
     recordings = [_first(arguments.limit_episodes, each) for each in read_recordings(arguments.files)]
-    verified = verified_replay(given, arguments.seed, settings, cues) if arguments.serve == "verified" else None
+    verified = None
+    if arguments.serve == "verified":
+        verified = verified_replay(given, arguments.seed, recordings, settings, cues)
     files = _measure(recordings, settings, cues, real_time=arguments.real_time)
     print(main_table(files))
     for each in files:

@@ -11,19 +11,19 @@ from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.evaluation.settings import ReplaySettings
 from langgraph_prefetch.evaluation.traces import Recording
 from langgraph_prefetch.evaluation.verified.figures import Tried, as_json, by_file
-from langgraph_prefetch.evaluation.verified.replay import VerifiedReplay, World, replay_verified
+from langgraph_prefetch.evaluation.verified.replay import VerifiedReplay, World, check_measurable, replay_verified
 from langgraph_prefetch.intent.cues import CueSet, default_cues
 
 _OF_CORPUS = ("embedder", "n", "anchors", "k", "epsilon", "confidence", "embedding_cache")
 
 
 def verified_replay(
-    given: Mapping[str, Any], seed: int, settings: ReplaySettings, cues: CueSet | None
+    given: Mapping[str, Any], seed: int, recordings: Sequence[Recording], settings: ReplaySettings, cues: CueSet | None
 ) -> VerifiedReplay:
     """What is asked for by the options that were ``given``; a corpus is read and embedded.
 
     Raises:
-        ConfigurationError: a value out of its range, or an option that needs another one.
+        ConfigurationError: a value out of its range, an option that needs another one, or nothing to be measured.
         TraceFileError: a file of passages cannot be read.
         MissingExtraError: a library is not installed that a corpus needs.
     """
@@ -36,7 +36,9 @@ def verified_replay(
     if "token_price" in given:
         rules["token_price"] = Price(money=given["token_price"])
     world = _world(given, seed, settings, cues) if "corpus" in given else None
-    return VerifiedReplay(rules=NextCalls(**rules), world=world)
+    verified = VerifiedReplay(rules=NextCalls(**rules), world=world)
+    check_measurable(recordings, settings, verified)
+    return verified
 
 
 def _world(given: Mapping[str, Any], seed: int, settings: ReplaySettings, cues: CueSet | None) -> World:

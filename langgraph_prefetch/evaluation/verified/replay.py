@@ -43,6 +43,25 @@ class VerifiedReplay:
     world: World | None = None
 
 
+def check_measurable(recordings: Sequence[Recording], settings: ReplaySettings, verified: VerifiedReplay) -> None:
+    """Whether there is anything to measure.
+
+    Raises:
+        ConfigurationError: callers at once, or no search call whose result is known.
+    """
+    if settings.inject_collisions:
+        raise ConfigurationError("verified serving is measured on one run at a time: leave injected collisions out")
+    if verified.world is None and not any(
+        step.observation is not None and step.action in settings.tools
+        for recording in recordings
+        for episode in recording.episodes
+        for step in episode.steps
+    ):
+        raise ConfigurationError(
+            'no result of a search call was recorded ("observation"), so nothing can be compared: give --corpus'
+        )
+
+
 def replay_verified(
     recordings: Sequence[Recording],
     settings: ReplaySettings,
@@ -68,18 +87,8 @@ def replay_verified(
     Raises:
         ConfigurationError: callers at once, or no search call whose result is known.
     """
-    if settings.inject_collisions:
-        raise ConfigurationError("verified serving is measured on one run at a time: leave injected collisions out")
+    check_measurable(recordings, settings, verified)
     world = verified.world
-    if world is None and not any(
-        step.observation is not None and step.action in settings.tools
-        for recording in recordings
-        for episode in recording.episodes
-        for step in episode.steps
-    ):
-        raise ConfigurationError(
-            'no result of a search call was recorded ("observation"), so nothing can be compared: give --corpus'
-        )
     priced = verified.rules.token_price is not None
     tried: list[Tried] = []
     for recording in recordings:
