@@ -22,6 +22,8 @@ except ImportError as error:
 
 _OWN_SECONDS = 0.0005
 """What a request costs us at least, however fast the embedder answers."""
+_HEADROOM = 2.0
+"""So many times the pace that is to be kept up with: requests vary, and a batch waits for its slowest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ def model_of(
 
 
 def choose(cost: StageCost, *, pace: float, max_batch: int, max_workers: int) -> Load:
-    """The smallest requests that cost hardly more than the largest, and as many at once as keep up with ``pace``.
+    """The smallest requests that cost hardly more than the largest, and twice as many at once as keep up with ``pace``.
 
     Args:
         cost: what a request costs.
@@ -171,5 +173,5 @@ def choose(cost: StageCost, *, pace: float, max_batch: int, max_workers: int) ->
     sizes = (size for power in range(6, 31) if (size := 2**power) < max_batch)
     batch = next((size for size in sizes if alpha / size + cost.beta <= 1.1 * least), max_batch)
     each = alpha / batch + cost.beta
-    workers = math.ceil(each / pace) if pace > 0 else max_workers
+    workers = math.ceil(_HEADROOM * each / pace) if pace > 0 else max_workers
     return Load(batch=batch, workers=min(max(workers, 1), max_workers))

@@ -10,7 +10,7 @@ from langgraph_prefetch.ingest.settings import IngestSettings
 PROBES = (32, 128, 512)
 """The first batch is cut into requests of these sizes, so that their times tell cost per request from cost per item."""
 
-_FIRST_BATCH, _FIRST_WORKERS = 512, 4
+_FIRST_BATCH, _FIRST_WORKERS = 512, 8  # the first batch, probes and all, goes out at once
 _COMPUTES = 0.25
 """Above this share of processor time in a request's time, its work is done here."""
 _KEPT_TIMINGS = 4_096

@@ -11,8 +11,9 @@ How often the bytes of a batch are copied on their way:
 2. everything, from the Arrow buffers or those fields into the stream, row after row (once);
 3. by libpq into its output buffer (once), from where the kernel takes it.
 
-So a text is copied once in this package and a vector twice, a block of ``BLOCK_BYTES`` at a time: both stay in the
-processor's cache, and memory does not grow with the batch. The stream goes to the driver as views of that block.
+So a text is copied once in this package and a vector twice, a block of ``BLOCK_BYTES`` at a time, so that memory does
+not grow with the batch. Blocks are large since each is a score of calls into Arrow, and after each of those the thread
+waits for its turn. The stream goes to the driver as views of that block.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 FIELDS = ("tenant", *TEXTS, "content_hash", "embedding")
 """The fields of a row, in order."""
-BLOCK_BYTES = 1 << 20
+BLOCK_BYTES = 1 << 22
 _JSONB_VERSION = b"\x01"
 _FLOATS = {"vector": ">f4", "halfvec": ">f2"}
 
