@@ -30,7 +30,7 @@ _READERS = {
     "jsonl": ("jsonl", "read_jsonl"),
     "python": ("docstrings", "read_docstrings"),
 }
-_VERSION = "1"
+_VERSION = "2"
 """Changes when a reader gives other documents for the same file, so that files are read again."""
 
 

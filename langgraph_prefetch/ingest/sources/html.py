@@ -27,6 +27,7 @@ _CELLS = "td, th"
 # since an HTML parser replaces or leaves out neither, so they are taken out first.
 _BLOCK, _LINE, _BLANK, _CELL = "\x1c", "\x1d", "\x1e", "\x1f"
 _MARKS = re.compile(f"[{_BLOCK}{_LINE}{_BLANK}{_CELL}]")
+_RUN = re.compile(f"[ \\t\\n{_BLOCK}]+")  # runs whole, since one that begins with blanks is looked for at each of them
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{2,40})", re.IGNORECASE)
 _DECLARED_WITHIN = 1_024  # bytes, as browsers do
 
@@ -75,8 +76,12 @@ def _visible(page: LexborHTMLParser) -> str:
     text = _folded(page.body.text(separator=""))
     text = re.sub(rf"[{_CELL} ]*{_CELL}[{_CELL} ]*", "\t", text)
     text = re.sub(rf"[ \t]*{_LINE}\t?[ ]*", "\n", text)
-    text = re.sub(rf"[ \t\n]*{_BLOCK}[\s{_BLOCK}]*", "\n\n", text)
+    text = _RUN.sub(_paragraphs_end, text)
     return text.replace(_BLANK, " ").strip()
+
+
+def _paragraphs_end(run: re.Match[str]) -> str:
+    return "\n\n" if _BLOCK in run[0] else run[0]
 
 
 def _folded(text: str | None) -> str:

@@ -11,7 +11,7 @@ from langgraph_prefetch.ingest.sources.fingerprints import fingerprint
 from langgraph_prefetch.ingest.sources.formats import Opened
 from langgraph_prefetch.ingest.sources.shapes import Document, Markup
 
-_FIRST_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<title>[^\n]+?)(?:[ \t]+#+)?[ \t]*(?:\n|\Z)")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+")
 _FRONT_MATTER = re.compile(r"---[ \t]*\n.*?\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 
 
@@ -45,5 +45,11 @@ def _title(text: str) -> str | None:
     start = matter.end() if matter else 0
     while text[start : start + 1] == "\n":
         start += 1
-    heading = _FIRST_HEADING.match(text, start)
-    return heading["title"].strip() if heading else None
+    heading = _HEADING.match(text, start)
+    return None if heading is None else _without_end(text[heading.end() :].partition("\n")[0].strip())
+
+
+def _without_end(title: str) -> str:
+    """A heading's title without the signs that may close it."""
+    bare = title.rstrip("#")
+    return bare.rstrip() if bare.endswith((" ", "\t")) else title

@@ -82,6 +82,46 @@ def test_html_is_read_as_it_is_seen(tmp_path: Path) -> None:
     )
 
 
+def test_the_first_line_of_code_keeps_its_indentation(tmp_path: Path) -> None:
+    """It means something, in Python above all."""
+    [document], _ = read_one(tmp_path, "a.html", "<p>As in:</p> <pre>\n    return x\nelse:</pre> <p>End")
+    assert document.text == "As in:\n\n    return x\nelse:\n\nEnd"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "title"),
+    [
+        ("a.html", f"a{'<br>' * 200_000}b", None),
+        ("b.html", f"a{'<td>' * 200_000}b", None),
+        ("c.md", f"# a{' ' * 400_000}b", f"a{' ' * 400_000}b"),
+        ("d.md", f"# a{' #' * 200_000}", f"a{' #' * 199_999}"),
+    ],
+)
+def test_no_page_takes_longer_than_its_length_allows(
+    tmp_path: Path, name: str, content: str, title: str | None
+) -> None:
+    """Where each blank was looked at from each blank before it, one hostile page stopped an ingestion for hours."""
+    [document], _ = read_one(tmp_path, name, content)
+    assert document.metadata.get("title") == title
+
+
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("# C#", "C#"),
+        ("## a ##\t", "a"),
+        ("# a ## ##", "a ##"),
+        ("# #", "#"),
+        ("#\tx", "x"),
+        ("#x", None),
+        ("#  ", None),
+    ],
+)
+def test_titles_of_markdown(tmp_path: Path, line: str, title: str | None) -> None:
+    """Signs that close a heading are not part of it."""
+    assert read_one(tmp_path, "a.md", f"{line}\ntext")[0][0].metadata.get("title") == title
+
+
 def test_html_says_its_encoding(tmp_path: Path) -> None:
     """A declared charset counts where the page is not UTF-8, as most that declare something else are after all."""
     page = '<meta charset="windows-1252"><p>naïve'
