@@ -12,6 +12,7 @@ from langchain_core.documents import Document
 
 from langgraph_prefetch.ingest import IngestProgress, IngestSettings, estimate, ingest
 from langgraph_prefetch.ingest.limiter import Limiter
+from langgraph_prefetch.ingest.pace import Pace
 from langgraph_prefetch.ingest.queues import BoundedQueue
 from langgraph_prefetch.ingest.workers import Workers
 from tests.ingest.pipeline.corpus import by_line, documents, embed, store
@@ -146,7 +147,8 @@ async def test_a_dry_run_counts_and_changes_nothing() -> None:
     assert (told.documents, told.unchanged, told.passages, told.requests) == (4, 2, 12, 4)
     assert told.chars == 12 * len("a 0.0")
     assert (told.tokens, told.price) == (15, 15 * 2 / 1e6)
-    assert told.seconds == report.costs.predict(12, None)
+    chosen = Pace(settings, blocking=True, costs=report.costs).load
+    assert told.seconds == report.costs.predict(12, {"embed": chosen})
     assert "4 documents to ingest, 2 sources unchanged" in str(told)
     alone = await estimate(documents(6), by_line, counting, None, settings=settings)
     assert (alone.documents, alone.seconds, alone.price) == (6, None, None)
