@@ -8,10 +8,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 import sqlalchemy as sa
 from langchain_core.documents import Document as LangChainDocument
@@ -21,6 +22,7 @@ from langgraph_prefetch.errors import IngestError
 from langgraph_prefetch.ingest import IngestSettings, ingest
 from langgraph_prefetch.ingest.settings import Cleanup
 from langgraph_prefetch.ingest.sources import Document
+from langgraph_prefetch.ingest.splitting import PIECES
 from langgraph_prefetch.ports import PassageStore
 from langgraph_prefetch.retrieval import PgVectorStore
 from tests.ingest.pipeline.corpus import DIMENSIONS, aembed, by_line, documents, embed, rows_of, store
@@ -93,6 +95,35 @@ async def test_refused_rows_are_left_out(real: PgVectorStore, rows: Rows) -> Non
 
     report = await ingest(documents(3), by_line, huge, real, settings=SMALL)
     assert (len(rows()), report.skipped_count) == (8, 1)
+
+
+async def test_rows_that_the_database_cannot_store_are_named_and_cost_no_other(real: PgVectorStore, rows: Rows) -> None:
+    """A NUL, metadata that are no JSON object, a vector that is not finite: in one batch, and each in its own."""
+    given = [
+        ("a", "fine", "{}"),
+        ("b", "n\0l", "{}"),
+        ("c", "text", "[1]"),
+        ("d", "text", '{"n": "\\u0000"}'),
+        ("e", "not a number", "{}"),
+        ("f", "fine too", '{"n": 1}'),
+    ]
+    batch = pa.RecordBatch.from_arrays(
+        [pa.array(each, pa.string()) for each in zip(*given, strict=True)], schema=PIECES
+    )
+
+    def broken(texts: Sequence[str]) -> Any:
+        vectors = embed(texts)
+        vectors[[each == "not a number" for each in texts]] = float("nan")
+        return vectors
+
+    for settings in (None, IngestSettings(batch_rows=1)):
+        report = await ingest(batch, None, broken, real, settings=settings)
+        reasons = {each.where: each.reason for each in report.skipped}
+        assert reasons.keys() == {"b", "c", "d", "e"}
+        for source, word in {"b": "NUL", "c": "object", "d": "NUL", "e": "not finite"}.items():
+            assert word in reasons[source]
+        assert sorted(row[1] for row in rows().values()) == ["fine", "fine too"]
+        assert real.ledger().fingerprints().keys() == {"a", "f"}
 
 
 async def test_sources_of_any_length(real: PgVectorStore, rows: Rows) -> None:
