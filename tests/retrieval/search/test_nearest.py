@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from langgraph_prefetch.errors import ConfigurationError, TextSearchOffError, UnknownOptionError
-from langgraph_prefetch.passages import Metric
+from langgraph_prefetch.passages import Metric, Neighbourhood
 from langgraph_prefetch.ports import NeighbourhoodSource
 from langgraph_prefetch.retrieval import Nearest, PgVectorStore, SearchOptions
 from langgraph_prefetch.retrieval.schema import Storage
@@ -120,6 +120,7 @@ def test_an_indexed_search_finds_what_there_is(store: PgVectorStore) -> None:
         found = through_the_index(store, query, 10, fits)
         assert len(found.hits) == 10
         assert found.hits == tuple(sorted(found.hits, key=lambda hit: (hit.distance, hit.id)))
+        assert around_through_the_index(store, query, 10, fits).ids == tuple(hit.id for hit in found.hits)
         filtered.append(recall(found, store.nearest(query, 10, filter=fits, exact=True)))
     assert np.mean(plain) >= 0.95
     assert np.mean(filtered) >= 0.95
@@ -186,6 +187,19 @@ def through_the_index(
 
     def work(connection: sa.Connection) -> Nearest:
         connection.exec_driver_sql(f"set local {FORCED}; set local {and_set}")
+        return search(connection)
+
+    return store.database.run(work)
+
+
+def around_through_the_index(
+    store: PgVectorStore, anchor: NDArray[np.float32], n: int, fits: dict[str, Any]
+) -> Neighbourhood:
+    """As ``through_the_index``, with vectors."""
+    search = store._searcher.neighbourhood(anchor, n, SearchOptions(filter=fits, exact=False))
+
+    def work(connection: sa.Connection) -> Neighbourhood:
+        connection.exec_driver_sql(f"set local {FORCED}")
         return search(connection)
 
     return store.database.run(work)
