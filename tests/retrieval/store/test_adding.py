@@ -208,6 +208,23 @@ def test_written_again_unchanged(store: PgVectorStore) -> None:
     assert store.get_by_ids(["1"])[0].metadata == {"k": 2}
 
 
+@pytest.mark.parametrize("change", ["text", "metadata", "vector", "nothing"])
+def test_each_part_of_a_passage_is_replaced(store: PgVectorStore, change: str) -> None:
+    """Its vector as well, where the model alone is another; the hash of an ingestion goes with what it stood for."""
+    embeddings: Any = store.embeddings
+    embeddings.vectors["x"] = [1.0] * DIMENSIONS
+    store.add_texts(["x"], [{"k": 1}], ids=["1"])
+    table = store.collection.table_name
+    store.database.run(lambda connection: connection.exec_driver_sql(f"update {table} set content_hash = 'abc'"))
+    text = "y" if change == "text" else "x"
+    vector = [2.0] * DIMENSIONS if change == "vector" else [1.0] * DIMENSIONS
+    embeddings.vectors |= {"x": vector, "y": vector}
+    store.add_texts([text], [{"k": 2 if change == "metadata" else 1}], ids=["1"])
+    query = f"select text, metadata, embedding::real[], content_hash is null from {table}"
+    row = store.database.run(lambda connection: connection.exec_driver_sql(query).one())
+    assert tuple(row) == (text, {"k": 2 if change == "metadata" else 1}, vector, change != "nothing")
+
+
 def test_several_writers_of_the_same_rows(store: PgVectorStore) -> None:
     """They wait for each other, in whatever order each has its rows; none is turned away."""
     ids = [f"{at:03}" for at in range(200)]
