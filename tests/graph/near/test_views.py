@@ -1,5 +1,6 @@
 """Which calls a ranking may answer: those that are the same search, for the same caller, of the same contents."""
 
+import itertools
 from typing import Any
 
 import pytest
@@ -9,9 +10,9 @@ from langchain_core.tools import tool
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from langgraph_prefetch import ConfigurationError, ToolPolicy, with_prefetch
-from langgraph_prefetch.events import NearAnswered, NearFetched, NearTierChanged
+from langgraph_prefetch.events import NearAnswered, NearChecked, NearFetched, NearTierChanged
 from langgraph_prefetch.testing.models import Call, Turn
-from tests.graph.cases.rigs import of_kind, tool_texts, watch
+from tests.graph.cases.rigs import of_kind, tool_texts, until, watch
 from tests.graph.near.rigs import (
     NOTHING_EARLY,
     TEXTS,
@@ -20,6 +21,7 @@ from tests.graph.near.rigs import (
     Searching,
     Switching,
     Words,
+    agent_of,
     memory,
     model_of,
     near,
@@ -238,3 +240,30 @@ def test_near_is_for_tools_that_are_named() -> None:
             serve="bounded",
             near={"look_up": near(searching.source)},
         )
+
+
+def test_an_index_that_changes_while_the_tool_runs_teaches_nothing() -> None:
+    """The ranking was of what stood there before, and the result is of what stands there now."""
+    source = memory()
+    changes = itertools.count()
+
+    class Changing(Searching):
+        def answer(self, query: str, k: int = K) -> Any:
+            version = next(changes)
+            texts = [f"{text}, version {version}" for text in TEXTS]
+            self.source.replace([f"p{at:03d}" for at in range(len(TEXTS))], vectors_of(texts), texts=texts)
+            return super().answer(query, k)
+
+    searching = Changing(source)
+    graph, prefetch = agent_of(thinking(*WARM, *WARM), searching, near(source))
+    events = watch(prefetch)
+    graph.invoke(question())
+    until(lambda: len(of_kind(events, NearAnswered)) == 6 and prefetch.shared.executor.running == 0)
+    assert {each.reason for each in of_kind(events, NearAnswered)} <= {
+        "not yet trusted",
+        "the index has changed",
+        "nothing fetched",
+        "unsure",
+    }
+    assert of_kind(events, NearChecked) == []
+    assert of_kind(events, NearTierChanged) == []
