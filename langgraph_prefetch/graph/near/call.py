@@ -23,7 +23,7 @@ from langgraph_prefetch.near.geometry import Vector
 from langgraph_prefetch.near.run import LocalAnswer, NearMiss
 from langgraph_prefetch.ports import SearchTool, Work
 from langgraph_prefetch.speculation.flight import Flight
-from langgraph_prefetch.speculation.nearby import NearOutput
+from langgraph_prefetch.speculation.nearby import NEAR, P_LIKELY, P_PROVED, P_UNSURE, NearOutput
 from langgraph_prefetch.speculative import speculating
 from langgraph_prefetch.values import Output
 
@@ -32,10 +32,7 @@ if TYPE_CHECKING:
 
 LEAST_PATIENCE_SECONDS, PATIENCE_SECONDS = 0.05, 1.0
 """How long the ranking may take: half of what the tool's own search usually takes; so long while that is unknown."""
-NEAR = "near"
-"""The kind of these guesses."""
 UNSURE, UNTRUSTED, GUESS_ONLY = "unsure", "not yet trusted", "a guess only"
-_P_PROVED, _P_LIKELY, _P_UNSURE = 0.97, 0.95, 0.7
 _WRONG = ("\0",)
 """The ids of no passage."""
 MOST_REACH = 100.0
@@ -189,7 +186,7 @@ class NearCall:
         if output is None or not isinstance(found, Ranked):
             return None
         tier = found.answer.tier
-        probability = _P_PROVED if tier == "proved" else _P_LIKELY if tier == "likely" else _P_UNSURE
+        probability = P_PROVED if tier == "proved" else P_LIKELY if tier == "likely" else P_UNSURE
         return ResultGuess(output=output, kind=NEAR, probability=probability, bounded=tier is not None)
 
     def _made(self, found: Ranked | NearMiss) -> Output | None:
