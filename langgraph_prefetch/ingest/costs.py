@@ -173,5 +173,5 @@ def choose(cost: StageCost, *, pace: float, max_batch: int, max_workers: int) ->
     sizes = (size for power in range(6, 31) if (size := 2**power) < max_batch)
     batch = next((size for size in sizes if alpha / size + cost.beta <= 1.1 * least), max_batch)
     each = alpha / batch + cost.beta
-    workers = math.ceil(_HEADROOM * each / pace) if pace > 0 else max_workers
-    return Load(batch=batch, workers=min(max(workers, 1), max_workers))
+    workers = math.ceil(min(_HEADROOM * each / pace, max_workers)) if pace > 0 else max_workers
+    return Load(batch=batch, workers=max(workers, 1))
