@@ -148,7 +148,12 @@ class NearCall:
     def _asked(self) -> Future[tuple[Vector, int]]:
         """The query's vector, and the epoch after the call came."""
         vector = self._viewed.vector(self._query, self._context(), self._loop)
-        return in_thread(lambda: (vector.result(), self._viewed.fetcher.epoch()), self._context())
+
+        def ask() -> tuple[Vector, int]:
+            epoch = self._viewed.fetcher.epoch()  # first: what is ranked beside the tool's run must be no newer than it
+            return vector.result(), epoch
+
+        return in_thread(ask, self._context())
 
     def _rank(self, vector: Vector, epoch: int) -> Ranked | NearMiss:
         found = self._viewed.answer(vector, epoch=epoch, draw=self._draw, now=self._came_at)
