@@ -100,6 +100,12 @@ def test_a_name_that_is_too_long_for_an_index() -> None:
     assert names[2] == others[1]  # as long as may be
 
 
+def test_what_a_fingerprint_depends_on_is_kept_apart() -> None:
+    """Two lists of things are never taken for each other, wherever one thing ends and the next begins."""
+    lists = [("ab", "c"), ("a", "bc"), ("abc",), ("", "abc"), ("abc", "")]
+    assert len({fingerprint(b"x", *each) for each in lists} | {fingerprint(b"cx", "ab")}) == len(lists) + 1
+
+
 def test_what_can_be_a_source(tmp_path: Path) -> None:
     """Paths, a list of them, a source itself, nothing at all."""
     write(tmp_path, {"a.txt": "a", "b.txt": "b"})
