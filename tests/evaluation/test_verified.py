@@ -150,7 +150,10 @@ def test_the_gate_stops_what_is_mostly_wrong_and_its_own_words_say_why(tmp_path:
     assert [each.started for each in bounded] == [False] + 3 * [True] + 4 * [False]
     assert as_json(bounded)["ignored"] == {"budget: per_run": 4}
     dear = NextCalls(max_wasted_share=1, token_price=Price(money=1))
-    assert not any(each.started for each in tried(runs, how=VerifiedReplay(rules=dear)))
+    steady = recorded(tmp_path, episode(*4 * [asked("tides", "ebb")], LONG))
+    held = tried(steady, how=VerifiedReplay(rules=dear))
+    assert [each.equal for each in held] == [False, True, True, True]
+    assert not any(each.started or each.hidden for each in held)
 
 
 def test_a_run_ends_earlier_by_what_was_hidden(tmp_path: Path) -> None:
