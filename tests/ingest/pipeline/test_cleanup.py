@@ -194,3 +194,16 @@ def test_the_double_is_a_store() -> None:
     assert isinstance(double, PassageStore)
     assert isinstance(double, PassageWriter)
     assert isinstance(double, SourceLedger)
+
+
+@pytest.mark.parametrize("cleanup", ["full", "scoped_full", "incremental"])
+@pytest.mark.parametrize("recorded", [False, True])
+async def test_a_source_of_which_something_was_skipped_keeps_what_it_had(cleanup: Cleanup, recorded: bool) -> None:
+    """What is gone cannot be told from what could not be read."""
+    records = InMemoryRecordManager("r") if recorded else None
+    first, other, unreadable = (Document(text, metadata={"source": "s"}) for text in ("first", "other", " "))
+    passages = store()
+    await ingest([first, other], by_line, embed, passages, cleanup=cleanup, records=records)
+    report = await ingest([first, unreadable], by_line, embed, passages, cleanup=cleanup, records=records)
+    assert (report.skipped_count, report.deleted) == (1, 0)
+    assert texts_of(passages) == ["first", "other"]
