@@ -20,7 +20,7 @@ class Vectors:
 
     Args:
         embed: texts to vectors, one row a text.
-        file: where they are kept between replays (``.npz``, no pickle in it); None for nowhere.
+        file: where they are kept between replays (``.npz``, numbers and nothing else); None for nowhere.
         on_text: called with how many texts have just been embedded.
 
     Raises:
