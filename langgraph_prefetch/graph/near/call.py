@@ -71,6 +71,7 @@ class NearCall:
         self._ranked: Ranked | None = None
         self._output: Output | None = None
         self._later: Future[None] | None = None
+        self._is_beside = False
 
     # --- answering
 
@@ -98,6 +99,7 @@ class NearCall:
         """Where nothing could be served, rank beside the tool's own run, which need not wait; True if so."""
         if self._near.misses.may_serve(self._viewed):
             return False
+        self._is_beside = True
 
         def run() -> None:
             try:
@@ -112,6 +114,7 @@ class NearCall:
 
     def guess(self, tell: Tell) -> None:
         """Tell what the call will probably return."""
+        self._is_beside = True
         self._draw = 0.0  # the tool runs in any case, so that every call teaches
 
         def run() -> None:
@@ -150,8 +153,10 @@ class NearCall:
         vector = self._viewed.vector(self._query, self._context(), self._loop)
 
         def ask() -> tuple[Vector, int]:
-            epoch = self._viewed.fetcher.epoch()  # first: what is ranked beside the tool's run must be no newer than it
-            return vector.result(), epoch
+            # What is served must be as new as can be; what is ranked beside the tool's run, no newer than that.
+            epoch = self._viewed.fetcher.epoch() if self._is_beside else None
+            made = vector.result()
+            return made, self._viewed.fetcher.epoch() if epoch is None else epoch
 
         return in_thread(ask, self._context())
 
