@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from langgraph_prefetch.cli.command import add_command
 from langgraph_prefetch.errors import ConfigurationError
-from langgraph_prefetch.events import Event, Trouble
+from langgraph_prefetch.events import Event, OfNoRun
 from langgraph_prefetch.observe.event_file import EventFile, read_events
 from langgraph_prefetch.observe.timeline import write_timeline
 
@@ -80,9 +80,9 @@ def _of_runs(events: Sequence[Event], wanted: Sequence[str]) -> list[Event]:
     Raises:
         ConfigurationError: a run that is not among them.
     """
-    known = dict.fromkeys(event.run_id for event in events if not isinstance(event, Trouble))
+    known = dict.fromkeys(event.run_id for event in events if not isinstance(event, OfNoRun))
     for run_id in wanted:
         if run_id not in known:
             shown = ", ".join(list(known)[:10]) + (", …" if len(known) > 10 else "")
             raise ConfigurationError(f"no run {run_id!r} among the events. Runs: {shown or 'none'}")
-    return [event for event in events if not isinstance(event, Trouble) and event.run_id in wanted]
+    return [event for event in events if not isinstance(event, OfNoRun) and event.run_id in wanted]

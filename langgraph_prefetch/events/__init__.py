@@ -7,7 +7,7 @@ from langgraph_prefetch.events.hub import (
     EventHub,
     EventSink,
 )
-from langgraph_prefetch.events.kinds import Event
+from langgraph_prefetch.events.kinds import Event, OfNoRun
 from langgraph_prefetch.events.near import (
     NearAnswered,
     NearChecked,
@@ -51,6 +51,7 @@ __all__ = [
     "NextCallFate",
     "NextCallIgnored",
     "NextCallStarted",
+    "OfNoRun",
     "RunEnded",
     "RunStarted",
     "SearchCallAnswered",

@@ -47,3 +47,6 @@ Event = (
     | RunEnded
     | Trouble
 )
+
+OfNoRun = NearTierChanged | Trouble
+"""Kinds that belong to the process and to no run of an agent."""

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from langgraph_prefetch.cli import main
+from langgraph_prefetch.events import NearTierChanged, Trouble
 from langgraph_prefetch.observe.event_lines import to_line
 from tests.observe.timeline.samples import run_events
 from tests.observe.timeline.test_page import data_of
@@ -53,6 +54,16 @@ def test_one_run_is_chosen(events: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert "<h1>&lt;Tuesday&gt;</h1>" in out.read_text(encoding="utf-8")
     assert main(["timeline", str(events), "--run", "c", "--out", str(out)]) == 2
     assert "no run 'c' among the events. Runs: a, b" in capsys.readouterr().err
+
+
+def test_events_of_no_run_are_in_no_runs_way(events: Path, tmp_path: Path) -> None:
+    """What happened to the process, and to none of its runs, hinders nobody from choosing one."""
+    with events.open("a", encoding="utf-8") as file:
+        file.write(to_line(Trouble(at=1.0, where="token", error="ValueError")))
+        file.write(to_line(NearTierChanged(at=2.0, tool="search", tier="likely", open=False, reason="wrong sets")))
+    out = tmp_path / "page.html"
+    assert main(["timeline", str(events), "--run", "b", "--out", str(out)]) == 0
+    assert drawn(out) == ["b"]
 
 
 def test_a_line_that_cannot_be_read_is_named(events: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

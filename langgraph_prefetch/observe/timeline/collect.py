@@ -16,6 +16,7 @@ from langgraph_prefetch.events import (
     NextCallFate,
     NextCallIgnored,
     NextCallStarted,
+    OfNoRun,
     RunEnded,
     RunStarted,
     SearchCallAnswered,
@@ -64,7 +65,7 @@ def runs_of(events: Iterable[Event]) -> tuple[RunLine, ...]:
     """The runs, by the time of their first event. What was recorded in part is drawn in part."""
     kept: dict[str, _Kept] = {}
     for event in events:
-        if isinstance(event, Trouble | NearTierChanged):  # belong to no run
+        if isinstance(event, OfNoRun):
             continue
         run = kept.setdefault(event.run_id, _Kept(event.at, event.at))
         begun = event.at - event.waited_seconds if isinstance(event, SearchCallAnswered) else event.at
