@@ -58,8 +58,9 @@ def main() -> None:
         pass
     print(prefetcher_of(agent).report())
 
-    # The first three searches showed that the tool is what we said. The fourth was answered without one.
-    assert searches == QUERIES[:3]
+    # The first three searches showed that the tool is what we said. The fourth was answered without one, which one time
+    # in twenty (audit_share) is checked by a search in the background.
+    assert searches[:3] == QUERIES[:3]
     assert prefetcher_of(agent).report().served_near == 1
 
 
