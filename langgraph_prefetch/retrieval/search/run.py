@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import sqlalchemy as sa
@@ -22,6 +22,8 @@ from langgraph_prefetch.retrieval.search.paths import fetch
 from langgraph_prefetch.retrieval.search.query import Question, words_query
 from langgraph_prefetch.retrieval.search.rank import fuse
 from langgraph_prefetch.retrieval.search.results import Hit, Nearest
+
+T = TypeVar("T")
 
 
 def nearest(connection: sa.Connection, question: Question, *, insist: bool = True) -> Nearest:
@@ -67,9 +69,9 @@ def neighbourhood(connection: sa.Connection, question: Question, *, insist: bool
     metadatas = json.loads(f"[{row.metadatas or ''}]")
     return Neighbourhood(
         anchor=anchor,
-        ids=tuple(ids[at] for at in order),
-        texts=tuple(row.texts[at] for at in order),
-        metadatas=tuple(metadatas[at] for at in order),
+        ids=_ordered(ids, order),
+        texts=_ordered(row.texts or (), order),
+        metadatas=_ordered(metadatas, order),
         vectors=decode(row.vectors or b"", spec.dimensions, spec.storage, order),
         metric=spec.metric,
         exact=exact,
@@ -106,10 +108,16 @@ def hybrid(connection: sa.Connection, question: Question, query: str, k: int, *,
     ]
 
 
-def in_order(distances: NDArray[np.float64], ids: Sequence[str]) -> list[int]:
-    """Positions by distance, equals by id."""
+def in_order(distances: NDArray[np.float64], ids: Sequence[str]) -> list[int] | None:
+    """Positions by distance, equals by id; None where they stand in that order, as the index mostly gives them."""
+    if (distances[1:] > distances[:-1]).all():
+        return None
     far = distances.tolist()
     return sorted(range(len(ids)), key=lambda at: (far[at], ids[at]))
+
+
+def _ordered(values: Sequence[T], order: Sequence[int] | None) -> tuple[T, ...]:
+    return tuple(values) if order is None else tuple(values[at] for at in order)
 
 
 def _where(question: Question) -> tuple[Expression, ...]:
