@@ -15,7 +15,7 @@ _HEAD = (
 
 def main_table(files: Iterable[FileMeasures]) -> str:
     """One line a file."""
-    return _aligned([_HEAD, *(_line(each) for each in files)])
+    return aligned([_HEAD, *(_line(each) for each in files)])
 
 
 def time_tables(measured: FileMeasures) -> str:
@@ -61,7 +61,7 @@ def _rows(rows: Iterable[TimeRow]) -> str:
         )
         for row in rows
     ]
-    return _aligned(lines)
+    return aligned(lines)
 
 
 def _name(each: FileMeasures) -> str:
@@ -72,7 +72,8 @@ def _share(share: float, known: bool) -> str:
     return f"{share:.1%}" if known else "-"
 
 
-def _aligned(lines: Sequence[tuple[str, ...]]) -> str:
+def aligned(lines: Sequence[tuple[str, ...]]) -> str:
+    """Lines of cells as a table in plain text: the first column to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(

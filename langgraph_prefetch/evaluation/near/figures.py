@@ -9,6 +9,7 @@ from typing import Any
 from langgraph_prefetch.evaluation.near.observed import Observed, Played
 from langgraph_prefetch.evaluation.near.rivals import Arm
 from langgraph_prefetch.evaluation.near.splits import Measured, calibrated, halves, measure
+from langgraph_prefetch.evaluation.table import aligned
 from langgraph_prefetch.near.settings import NearSettings
 
 TOGETHER = "together"
@@ -111,20 +112,9 @@ def near_table(figures: Iterable[NearFigures], rivals: Iterable[Arm]) -> str:
         for arm in rivals
     ]
     note = "* the share answered with so few wrong sets by the best threshold of its similarity, chosen in hindsight"
-    return "\n\n".join((_aligned([head, *ours]), f"{_aligned([other_head, *others])}\n{note}"))
+    return "\n\n".join((aligned([head, *ours]), f"{aligned([other_head, *others])}\n{note}"))
 
 
 def _mean(values: Iterable[float]) -> float:
     held = list(values)
     return sum(held) / len(held) if held else 0.0
-
-
-def _aligned(lines: Sequence[tuple[str, ...]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if at else cell.ljust(width)
-            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        for line in lines
-    )

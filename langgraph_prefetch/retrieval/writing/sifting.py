@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from langgraph_prefetch.passages import Metric, RefusedRow
+from langgraph_prefetch.retrieval.schema.sizes import MAX_ENTRY_BYTES
 from langgraph_prefetch.retrieval.writing.columns import TEXTS, columns, kernels
 from langgraph_prefetch.retrieval.writing.json_objects import faulty_objects
 from langgraph_prefetch.retrieval.writing.vector_faults import faulty_vectors
@@ -17,8 +18,6 @@ from langgraph_prefetch.retrieval.writing.vector_faults import faulty_vectors
 if TYPE_CHECKING:
     from langgraph_prefetch.retrieval.writing.columns import Column
 
-MAX_KEY_BYTES = 2_600
-"""A tenant and an id, or a tenant and a source, stand in one index entry, and those end at 2,704 bytes."""
 MAX_TEXT_BYTES = (1 << 28) - 1
 """What ``jsonb`` takes as one string; ``text`` would take four times that."""
 
@@ -80,7 +79,7 @@ def _all(batch: pa.RecordBatch, tenant: str, metric: Metric, storage: str) -> It
 def _of_whole_texts(batch: pa.RecordBatch, tenant: str) -> Iterator[Fault]:
     for name in ("id", "source", "text"):
         yield from ((row, f"{name} has a NUL character") for row in _nul(batch.column(name)))
-    for name, most in (("id", MAX_KEY_BYTES), ("source", MAX_KEY_BYTES), ("text", MAX_TEXT_BYTES)):
+    for name, most in (("id", MAX_ENTRY_BYTES), ("source", MAX_ENTRY_BYTES), ("text", MAX_TEXT_BYTES)):
         most = most - len(tenant.encode()) if name in ("id", "source") else most
         lengths = kernels.binary_length(batch.column(name))
         yield from ((row, f"{name} is longer than {most:,} bytes") for row in _where(kernels.greater(lengths, most)))
