@@ -16,8 +16,8 @@ from types import ModuleType
 PACKAGE = "langgraph_prefetch"
 # A module of these may ask for an extra; any other must import.
 MAY_NEED_EXTRA = (
-    *("aws", "demo", "evaluation.near", "graph.middleware", "graph.near", "ingest", "near", "observe", "retrieval"),
-    "testing",
+    *("aws", "demo", "evaluation.judging", "evaluation.near", "evaluation.reporting", "evaluation.statistics"),
+    *("graph.middleware", "graph.near", "ingest", "near", "observe", "retrieval", "suites", "testing"),
 )
 HINT = re.compile(r'pip install "langgraph-prefetch\[[a-z,-]+\]"')
 

@@ -11,6 +11,7 @@ FRONT_DOOR = "__init__"
 # A room may import the rooms of the layers below its own, and no neighbour on its own layer.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"cli", "__main__"}),
+    frozenset({"suites"}),
     frozenset({"demo"}),
     frozenset({"testing"}),
     frozenset({FRONT_DOOR}),
@@ -31,11 +32,12 @@ NEVER_IMPORTED = frozenset({"testing", "cli", "__main__"})
 # room, what it may import all the same: the reason
 EXCUSED: dict[tuple[str, str], str] = {
     ("demo", "testing"): "without a key its model is the scripted one, which users' tests need as well",
+    ("suites", "testing"): "offline, the agents' models and the judges are scripted ones",
 }
-# Modules of the host, and the only room that may import them; the demo stands for a user, who has an agent already.
+# Modules of the host, and the only room that may import them; demo and suites stand for a user, who has an agent.
 HOST = ("langgraph", "langchain.agents")
 HOST_ROOM = "graph"
-HOST_USERS = frozenset({HOST_ROOM, "demo"})
+HOST_USERS = frozenset({HOST_ROOM, "demo", "suites"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Statistics of paired and unpaired runs: numbers in, estimates with intervals out."""
