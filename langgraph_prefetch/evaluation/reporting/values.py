@@ -1,4 +1,7 @@
-"""A report as values: sections of text, tables and plots, and one closing table of speed, quality and cost."""
+"""A report as values: sections of text, tables and plots, and one closing table of speed, quality and cost.
+
+The ``note`` of a table or plot is a sentence that stands under it.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,7 @@ class Distributions:
     caption: str
     unit: str
     series: Mapping[str, tuple[float, ...]]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +48,7 @@ class PairedDifferences:
     first: str
     second: str
     differences: tuple[float, ...]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +67,7 @@ class Reliability:
 
     caption: str
     series: Mapping[str, tuple[ReliabilityBin, ...]]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +77,7 @@ class StackedBars:
     caption: str
     unit: str
     bars: Mapping[str, Mapping[str, float]]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +88,7 @@ class Lines:
     x: str
     y: str
     series: Mapping[str, tuple[tuple[float, float], ...]]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +97,7 @@ class RunTimeline:
 
     caption: str
     events: tuple[Event, ...]
+    note: str = ""
 
 
 Block = Text | Table | Distributions | PairedDifferences | Reliability | StackedBars | Lines | RunTimeline
