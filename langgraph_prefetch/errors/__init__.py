@@ -13,11 +13,15 @@
     │   ├── MiddlewareOrderError
     │   ├── EmbedderMismatchError
     │   ├── PlanError
+    │   ├── SampleError
     │   ├── DatabaseClosedError
     │   ├── UnknownCollectionError
     │   ├── CollectionMismatchError
     │   ├── FilterError
-    │   └── TextSearchOffError
+    │   ├── UnknownPriceError
+    │   ├── TextSearchOffError
+    │   ├── RemoteToolError
+    │   └── RetrieverError
     ├── MissingExtraError (ImportError)     an optional library is not installed
     ├── UnkeyableError                      arguments that no key can stand for
     ├── SpeculationRejectedError            no room for a speculation; counted, never shown to the agent
@@ -39,8 +43,17 @@
     │   └── DocumentOrderError
     ├── OperatorTraceError                  a trace of operators that cannot be read
     ├── TraceFileError                      a recording that cannot be read
+    ├── UnportableError                     a value that no other process could read
+    ├── UnreadableItemError                 a message or item of another version, or no JSON; a miss
+    ├── NotDispatchedError                  a search that could not be handed to a worker; it runs here
+    ├── RemoteSearchError                   a search on another machine that gave nothing; a miss
+    ├── CloudError                          an AWS service that does not work as it is configured
+    │   ├── CredentialsError
+    │   ├── QueueUnusableError
+    │   └── TableUnusableError
     ├── FitError                            traces from which nothing can be fitted
     ├── CueFileError                        a file of cues that cannot be read
+    ├── PriceFileError                      a file of prices that cannot be read
     ├── EventFileError                      a file of events that cannot be read
     ├── TimelineError                       a timeline that cannot be drawn or written
     └── DemoError                           something the demo needs does not work here
@@ -54,6 +67,7 @@ from langgraph_prefetch.errors.base import (
     PrefetchError,
     did_you_mean,
 )
+from langgraph_prefetch.errors.costs import PriceFileError, UnknownPriceError
 from langgraph_prefetch.errors.database import (
     DatabaseBusyError,
     DatabaseClosedError,
@@ -79,6 +93,19 @@ from langgraph_prefetch.errors.ingestion import (
     PlanError,
     UnreadableDocumentError,
 )
+from langgraph_prefetch.errors.remote import (
+    CloudError,
+    CredentialsError,
+    NotDispatchedError,
+    QueueUnusableError,
+    RemoteSearchError,
+    RemoteToolError,
+    RetrieverError,
+    TableUnusableError,
+    UnportableError,
+    UnreadableItemError,
+)
+from langgraph_prefetch.errors.samples import SampleError
 from langgraph_prefetch.errors.speculation import (
     NotServableError,
     SpeculationDeclinedError,
@@ -108,8 +135,10 @@ from langgraph_prefetch.errors.wrapping import (
 
 __all__ = [
     "AlreadyWrappedError",
+    "CloudError",
     "CollectionMismatchError",
     "ConfigurationError",
+    "CredentialsError",
     "CueFileError",
     "DatabaseBusyError",
     "DatabaseClosedError",
@@ -126,13 +155,20 @@ __all__ = [
     "MissingExtraError",
     "NoToolNodeError",
     "NotAGraphError",
+    "NotDispatchedError",
     "NotServableError",
     "NotWrappedError",
     "OperatorTraceError",
     "PlanError",
     "PrefetchError",
+    "PriceFileError",
+    "QueueUnusableError",
     "ReadOnlyServerError",
     "RefusedPassagesError",
+    "RemoteSearchError",
+    "RemoteToolError",
+    "RetrieverError",
+    "SampleError",
     "SchemaVersionError",
     "ServerTimeError",
     "ServerUnreachableError",
@@ -140,14 +176,18 @@ __all__ = [
     "SpeculationDeclinedError",
     "SpeculationRejectedError",
     "StoreError",
+    "TableUnusableError",
     "TextSearchOffError",
     "TimelineError",
     "TraceFileError",
     "UnkeyableError",
     "UnknownCollectionError",
     "UnknownOptionError",
+    "UnknownPriceError",
     "UnknownToolError",
+    "UnportableError",
     "UnreadableDocumentError",
+    "UnreadableItemError",
     "WrongVectorsError",
     "did_you_mean",
 ]

@@ -1,0 +1,1 @@
+"""What runs cost: counted usage, times the prices of a dated file, in sums that are exact."""
