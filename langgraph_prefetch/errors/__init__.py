@@ -56,6 +56,7 @@
     ├── PriceFileError                      a file of prices that cannot be read
     ├── EventFileError                      a file of events that cannot be read
     ├── TimelineError                       a timeline that cannot be drawn or written
+    ├── ReportError                         a report of a suite that cannot be written or read back
     └── DemoError                           something the demo needs does not work here
 
 Nothing here is ever raised into a running agent: there, a failure of prefetch is a miss.
@@ -83,6 +84,7 @@ from langgraph_prefetch.errors.files import (
     DemoError,
     EventFileError,
     FitError,
+    ReportError,
     TimelineError,
     TraceFileError,
 )
@@ -167,6 +169,7 @@ __all__ = [
     "RefusedPassagesError",
     "RemoteSearchError",
     "RemoteToolError",
+    "ReportError",
     "RetrieverError",
     "SampleError",
     "SchemaVersionError",

@@ -37,5 +37,13 @@ class TimelineError(PrefetchError):
     """A timeline cannot be drawn or written; the message says what is missing."""
 
 
+class ReportError(PrefetchError):
+    """A report of a suite that cannot be written or read back; ``where`` is the place in it, or the file."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        self.where, self.reason = where, reason
+        super().__init__(f"{where}: {reason}")
+
+
 class DemoError(PrefetchError):
     """Something the demo needs does not work here; the message says what, and what to do where that is known."""
