@@ -20,6 +20,7 @@
     │   ├── FilterError
     │   ├── UnknownPriceError
     │   ├── TextSearchOffError
+    │   ├── OtherEvaluationError
     │   ├── RemoteToolError
     │   └── RetrieverError
     ├── MissingExtraError (ImportError)     an optional library is not installed
@@ -54,6 +55,7 @@
     ├── FitError                            traces from which nothing can be fitted
     ├── CueFileError                        a file of cues that cannot be read
     ├── PriceFileError                      a file of prices that cannot be read
+    ├── EvaluationFileError                 a suite, questions or rows of an evaluation that cannot be read
     ├── EventFileError                      a file of events that cannot be read
     ├── TimelineError                       a timeline that cannot be drawn or written
     ├── ReportError                         a report of a suite that cannot be written or read back
@@ -79,6 +81,7 @@ from langgraph_prefetch.errors.database import (
     ServerUnreachableError,
     StoreError,
 )
+from langgraph_prefetch.errors.evaluation import EvaluationFileError, OtherEvaluationError
 from langgraph_prefetch.errors.files import (
     CueFileError,
     DemoError,
@@ -148,6 +151,7 @@ __all__ = [
     "DocumentOrderError",
     "EmbeddedServerError",
     "EmbedderMismatchError",
+    "EvaluationFileError",
     "EventFileError",
     "ExtensionMissingError",
     "FilterError",
@@ -161,6 +165,7 @@ __all__ = [
     "NotServableError",
     "NotWrappedError",
     "OperatorTraceError",
+    "OtherEvaluationError",
     "PlanError",
     "PrefetchError",
     "PriceFileError",

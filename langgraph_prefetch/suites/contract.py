@@ -50,6 +50,8 @@ class SuiteContext:
         budget: what may be spent; the suite stops there with what it has, and says so.
         make_agent: makes the user's own compiled graph; None for the suite's.
         tools: the search tools of that graph.
+        questions: a file of questions to ask instead of the suite's own.
+        target: where searches are executed and results kept: ``local`` or ``aws``.
         say: takes a line for the person who waits.
     """
 
@@ -64,6 +66,8 @@ class SuiteContext:
     budget: Spending = Spending()
     make_agent: Callable[[], Any] | None = None
     tools: Sequence[str] = ("search",)
+    questions: Path | None = None
+    target: str = "local"
     say: Callable[[str], None] = lambda line: None
 
 
