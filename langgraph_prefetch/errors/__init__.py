@@ -22,7 +22,11 @@
     │   ├── TextSearchOffError
     │   ├── OtherEvaluationError
     │   ├── RemoteToolError
-    │   └── RetrieverError
+    │   ├── RetrieverError
+    │   ├── NoJudgeError
+    │   ├── JudgeModelError
+    │   ├── NothingToJudgeError
+    │   └── MissingPartError
     ├── MissingExtraError (ImportError)     an optional library is not installed
     ├── UnkeyableError                      arguments that no key can stand for
     ├── SpeculationRejectedError            no room for a speculation; counted, never shown to the agent
@@ -56,6 +60,8 @@
     ├── CueFileError                        a file of cues that cannot be read
     ├── PriceFileError                      a file of prices that cannot be read
     ├── EvaluationFileError                 a suite, questions or rows of an evaluation that cannot be read
+    ├── LowCoverageError                    too few answers got a verdict to speak of the others
+    ├── VerdictFileError                    a file of verdicts that cannot be read or written
     ├── EventFileError                      a file of events that cannot be read
     ├── TimelineError                       a timeline that cannot be drawn or written
     ├── ReportError                         a report of a suite that cannot be written or read back
@@ -97,6 +103,14 @@ from langgraph_prefetch.errors.ingestion import (
     OperatorTraceError,
     PlanError,
     UnreadableDocumentError,
+)
+from langgraph_prefetch.errors.judging import (
+    JudgeModelError,
+    LowCoverageError,
+    MissingPartError,
+    NoJudgeError,
+    NothingToJudgeError,
+    VerdictFileError,
 )
 from langgraph_prefetch.errors.remote import (
     CloudError,
@@ -157,13 +171,18 @@ __all__ = [
     "FilterError",
     "FitError",
     "IngestError",
+    "JudgeModelError",
+    "LowCoverageError",
     "MiddlewareOrderError",
     "MissingExtraError",
+    "MissingPartError",
+    "NoJudgeError",
     "NoToolNodeError",
     "NotAGraphError",
     "NotDispatchedError",
     "NotServableError",
     "NotWrappedError",
+    "NothingToJudgeError",
     "OperatorTraceError",
     "OtherEvaluationError",
     "PlanError",
@@ -196,6 +215,7 @@ __all__ = [
     "UnportableError",
     "UnreadableDocumentError",
     "UnreadableItemError",
+    "VerdictFileError",
     "WrongVectorsError",
     "did_you_mean",
 ]
