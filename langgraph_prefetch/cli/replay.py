@@ -81,6 +81,13 @@ def register(commands: Commands) -> None:
         metavar="SECONDS",
         help="from the end of the model's message to the call (default: %(default)g)",
     )
+    add(
+        "--look-every",
+        type=float,
+        default=default.look_every_seconds,
+        metavar="SECONDS",
+        help="look at the stream so often, instead of at every token (default: every token)",
+    )
     add("--no-sealed", action="store_true", help="reasoning alone: no start from closed arguments or textual actions")
     add("--reuse", type=float, metavar="SECONDS", help="answer repeated equal calls of a run for so long")
     add("--max-guesses", type=int, default=default.max_guesses, metavar="N", help="a step (default: %(default)d)")
@@ -137,6 +144,7 @@ def _run(arguments: argparse.Namespace) -> int:
         gate=arguments.gate,
         cost=arguments.cost,
         value_of_second=arguments.value_of_second,
+        look_every_seconds=arguments.look_every,
         inject_collisions=arguments.inject_collisions,
     )
     if arguments.limit_episodes is not None:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from langgraph_prefetch.evaluation.arguments import arguments_of
 from langgraph_prefetch.evaluation.backend import RecordedCaller, ReplayTool
 from langgraph_prefetch.evaluation.callers import Member
+from langgraph_prefetch.evaluation.looking import Looking
 from langgraph_prefetch.evaluation.oracle import Oracle
 from langgraph_prefetch.evaluation.settings import ReplaySettings
 from langgraph_prefetch.evaluation.streams import ENDINGS, MESSAGES, pieces
@@ -90,10 +91,12 @@ class Player:
         call_id = f"call-{number}"
         a_token = 1 / self.settings.tokens_per_second
         run.begin_step(number, episode.question)
+        looking = Looking(lambda deltas: run.hear(number, deltas, lambda: caller), self.settings.look_every_seconds)
         for delta in pieces(step, arguments, style, call_id):
-            begun = await _wait(a_token, begun)
-            run.hear(number, (delta,), lambda: caller)
-        await _wait(a_token, begun)
+            begun = await looking.wait(a_token, begun)
+            looking.written(delta)
+        await looking.wait(a_token, begun)
+        looking.look()
         run.end_step(number)
         await asyncio.sleep(self.settings.graph_step_seconds)
         if tool is not None:
@@ -129,12 +132,6 @@ class Player:
             output = await tool.search(arguments, caller)
         self.oracle.check(asked, output.content, since=since)
         return self.ahead.came() if self.ahead is not None and call is not None else 0.0
-
-
-async def _wait(seconds: float, passed: float) -> float:
-    """Wait for ``seconds``, of which some have ``passed`` already; how many of these are left."""
-    await asyncio.sleep(max(0.0, seconds - passed))
-    return max(0.0, passed - seconds)
 
 
 def owner_of(configurable: Mapping[str, Any]) -> str:

@@ -29,6 +29,7 @@ class ReplaySettings:
         gate: start a guess only where that is worth its price.
         cost: the price of one call, in the unit of ``value_of_second``.
         value_of_second: what a saved second is worth.
+        look_every_seconds: so often the stream is looked at, and all that has been written is read; 0: every token.
         inject_collisions: run every episode as many callers at once whose calls look alike (see ``callers``).
     """
 
@@ -44,6 +45,7 @@ class ReplaySettings:
     gate: bool = False
     cost: float = 0.2
     value_of_second: float = 1.0
+    look_every_seconds: float = 0.0
     inject_collisions: bool = False
 
     def __post_init__(self) -> None:
@@ -51,7 +53,7 @@ class ReplaySettings:
             raise ConfigurationError("name at least one tool, and none with an empty name")
         if not 0 < self.tokens_per_second < math.inf:
             raise ConfigurationError(f"tokens_per_second must be above 0, not {self.tokens_per_second!r}")
-        for name in ("latency_seconds", "graph_step_seconds"):
+        for name in ("latency_seconds", "graph_step_seconds", "look_every_seconds"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise ConfigurationError(f"{name} must be at least 0, not {getattr(self, name)!r}")
         if self.min_probability is not None and not 0 <= self.min_probability <= 1:

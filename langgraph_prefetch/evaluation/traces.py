@@ -3,7 +3,8 @@
 An episode is ``{"style", "question", "steps": [{"thought", "action", "query", "observation"}, …]}``; further names are
 ignored.
 ``style`` is ``react_text``, ``think_tags`` or ``tool_calls``; ``query`` is a string, or the arguments of a structured
-tool as an object or a list. ``question`` may be missing, and so may a step's ``query`` and ``observation``.
+tool as an object or a list. ``question`` may be missing, and so may a step's ``query`` and ``observation``. ``model``
+and ``language`` say who wrote the thoughts, in which language (such as ``ko``); they may be missing, or nothing.
 """
 
 from __future__ import annotations
@@ -35,11 +36,13 @@ class RecordedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
-    """One recorded agent run."""
+    """One recorded agent run. ``model`` and ``language`` are empty where the recording does not say."""
 
     style: Style
     question: str
     steps: tuple[RecordedStep, ...]
+    model: str = ""
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +119,8 @@ def _episode(line: bytes) -> Episode:
         style=style,
         question=_text(record, "question", "", required=False),
         steps=tuple(_step(step, f"step {number}: ") for number, step in enumerate(steps, start=1)),
+        model=_label(record, "model"),
+        language=_label(record, "language"),
     )
 
 
@@ -131,6 +136,12 @@ def _step(record: object, where: str) -> RecordedStep:
         query="" if query is None else query,
         observation=_observation(record.get("observation")),
     )
+
+
+def _label(record: Mapping[str, Any], name: str) -> str:
+    """A name that nothing but reports depend on: one of another kind is as good as none."""
+    value = record.get(name)
+    return value.strip() if isinstance(value, str) else ""
 
 
 def _observation(value: object) -> str | None:

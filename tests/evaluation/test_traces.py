@@ -112,3 +112,11 @@ def test_which_argument_a_guess_fills(tmp_path: Path, queries: list[object], nam
     """The one required string argument; where there is not exactly one, no guess can be made."""
     lines = [episode(search("…", query)) for query in queries] or [episode(search("…", "Ada", "other"))]
     assert query_argument(read_recording(write(tmp_path / "runs.jsonl", lines)).episodes, "search") == name
+
+
+def test_who_wrote_the_thoughts_is_kept_where_it_is_said(tmp_path: Path) -> None:
+    """Model and language are labels: missing ones, and ones that are no text, are empty, and spoil nothing."""
+    bare = json.loads(episode(search("…", "Ada")))
+    said = [bare | {"model": " a-model ", "language": "ko"}, bare, bare | {"model": 3, "language": None}]
+    recording = read_recording(write(tmp_path / "runs.jsonl", map(json.dumps, said)))
+    assert [(each.model, each.language) for each in recording.episodes] == [("a-model", "ko"), ("", ""), ("", "")]
