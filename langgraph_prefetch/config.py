@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from langgraph_prefetch.errors import ConfigurationError, UnknownOptionError, did_you_mean
 from langgraph_prefetch.guesses import ResultGuesser
+from langgraph_prefetch.jobs import JobQueue, ResultCache
 from langgraph_prefetch.near_miss import NearMiss
 from langgraph_prefetch.outbound import (
     DESTINATIONS,
@@ -217,14 +218,17 @@ class ExecutorLimits:
     Attributes:
         max_running: speculations running at once.
         max_queued: speculations waiting for a place; one more is rejected.
+        max_elsewhere: speculations under way on other machines, which take no place here; one more is rejected.
     """
 
     max_running: int = 8
     max_queued: int = 64
+    max_elsewhere: int = 256
 
     def __post_init__(self) -> None:
         require_at_least("max_running", self.max_running, 1)
         require_at_least("max_queued", self.max_queued, 0)
+        require_at_least("max_elsewhere", self.max_elsewhere, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,6 +264,9 @@ class PrefetchOptions:
             for ``serve="verified"``.
         epsilon: under ``serve="bounded"`` at most this share of the near misses that are served may be a wrong set, in
             (0, 1).
+        executor: where searches for workers on other machines go; it needs a ``cache``. None: they run in this process.
+        cache: where results are kept for other processes. Without an ``executor`` it shares results within a ``scope``
+            for ``reuse_seconds``.
     """
 
     serve: ServeMode = "exact"
@@ -281,9 +288,12 @@ class PrefetchOptions:
     guesser: ResultGuesser | None = None
     near: Mapping[str, NearMiss] = field(default_factory=dict, hash=False)
     epsilon: float = 0.01
+    executor: JobQueue | None = None
+    cache: ResultCache | None = None
 
     def __post_init__(self) -> None:
         self._check_serve()
+        self._check_elsewhere()
         if self.threshold is not None:
             _number("threshold", self.threshold)
             if not 0 < self.threshold < 1:
@@ -345,6 +355,25 @@ class PrefetchOptions:
         _number("epsilon", self.epsilon)
         if not 0 < self.epsilon < 1:
             raise ConfigurationError(f"epsilon is a share in (0, 1), not {self.epsilon!r}: 0.01 means one in a hundred")
+
+    def _check_elsewhere(self) -> None:
+        if self.executor is not None and not isinstance(self.executor, JobQueue):
+            raise ConfigurationError(
+                f"executor takes a queue, such as SQSExecutor(queue_url), not {type(self.executor).__name__}"
+            )
+        if self.cache is not None and not isinstance(self.cache, ResultCache):
+            raise ConfigurationError(
+                f"cache takes a cache of results, such as DynamoDBCache(table), not {type(self.cache).__name__}"
+            )
+        if self.executor is not None and self.cache is None:
+            raise ConfigurationError(
+                "an executor's workers hand their results over in a cache: add cache=DynamoDBCache(table)"
+            )
+        alone = self.cache is not None and self.executor is None
+        if alone and (self.scope is None or self.reuse_seconds is None):
+            raise ConfigurationError(
+                "a cache without an executor shares results within a scope, for a time: add scope= and reuse_seconds="
+            )
 
     def check_prices(self, policies: Iterable[ToolPolicy]) -> None:
         """Check that the tools' prices and the value of a second go together.

@@ -7,6 +7,7 @@ from typing import TypedDict
 
 from langgraph_prefetch.config import Budgets, ForceStreaming, NextCalls, Price, ScopeOf, ServeMode
 from langgraph_prefetch.guesses import ResultGuesser
+from langgraph_prefetch.jobs import JobQueue, ResultCache
 from langgraph_prefetch.near_miss import NearMiss
 from langgraph_prefetch.outbound import MaySend
 
@@ -33,3 +34,5 @@ class OptionTypes(TypedDict, total=False):
     guesser: ResultGuesser | None
     near: Mapping[str, NearMiss]
     epsilon: float
+    executor: JobQueue | None
+    cache: ResultCache | None

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from langgraph_prefetch.config import ToolPolicy
+from langgraph_prefetch.jobs import Form
+from langgraph_prefetch.jobs import JobQueue as JobQueue
+from langgraph_prefetch.jobs import ResultCache as ResultCache
 from langgraph_prefetch.keys import Encoded
 from langgraph_prefetch.passages import Metric, RefusedRow, SourceDone, Written
 from langgraph_prefetch.passages import NeighbourhoodSource as NeighbourhoodSource
@@ -24,18 +27,36 @@ Clock = Callable[[], float]
 """Seconds from any fixed point, never going back."""
 
 
+class Progress(Protocol):
+    """Where a retrieval that runs elsewhere tells how it stands."""
+
+    def start(self, seconds_ago: float = 0.0) -> None:
+        """It began to read, so long ago."""
+        ...
+
+    def took(self, seconds: float) -> None:
+        """It ended, and took so long."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     """One background retrieval, ready to run in the context that was captured for it.
 
-    Exactly one of ``blocking`` and ``coroutine`` is set. A coroutine runs on ``loop`` where given (the caller's: an
-    async client belongs to the loop it was made in), else on the executor's own.
+    Exactly one of ``blocking``, ``coroutine`` and ``elsewhere`` is set. A coroutine runs on ``loop`` where given (the
+    caller's: an async client belongs to the loop it was made in), else on the executor's own.
+
+    Work that runs ``elsewhere`` is queued until it says that it has begun. A call that comes before that waits for it
+    at most until it is ``grace_seconds`` old. Where it raises ``NotDispatchedError``, ``otherwise`` runs in its place.
     """
 
     context: Context
     blocking: Callable[[], Output] | None = None
     coroutine: Callable[[], Coroutine[Any, Any, Output]] | None = None
     loop: asyncio.AbstractEventLoop | None = None
+    elsewhere: Callable[[Progress], Coroutine[Any, Any, Output]] | None = None
+    grace_seconds: float = 0.0
+    otherwise: Work | None = None
 
 
 @runtime_checkable
@@ -79,6 +100,20 @@ class HasEpoch(Protocol):
 
     async def aepoch(self, caller: Caller) -> Hashable | None:
         """As ``epoch``, without blocking the event loop."""
+        ...
+
+
+@runtime_checkable
+class MayRunElsewhere(Protocol):
+    """What a :class:`SearchTool` may be able to do besides: say what a worker on another machine would need to know."""
+
+    @property
+    def form(self) -> Form:
+        """What of the search is its output."""
+        ...
+
+    def reads_beyond(self, configurable: Collection[str]) -> str | None:
+        """What else it reads than its arguments, the scope and these ``configurable`` values; None if nothing shows."""
         ...
 
 

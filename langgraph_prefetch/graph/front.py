@@ -11,7 +11,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import BaseTool
 
 from langgraph_prefetch.config import PrefetchOptions, ToolPolicy
-from langgraph_prefetch.errors import ConfigurationError, UnknownToolError
+from langgraph_prefetch.errors import ConfigurationError, RemoteToolError, UnknownToolError
 from langgraph_prefetch.graph.by_hand import PrefetchedRetriever, PrefetchedTool
 from langgraph_prefetch.graph.callback import StreamListener
 from langgraph_prefetch.graph.current import current_runs
@@ -25,7 +25,7 @@ from langgraph_prefetch.graph.tools import LangChainTool
 from langgraph_prefetch.intent.cues import CueSet
 from langgraph_prefetch.near_miss import NearMiss
 from langgraph_prefetch.option_types import OptionTypes
-from langgraph_prefetch.ports import SearchTool
+from langgraph_prefetch.ports import MayRunElsewhere, SearchTool
 from langgraph_prefetch.prefetcher import PrefetchEngine, Run
 from langgraph_prefetch.speculation.shared import Shared
 
@@ -204,6 +204,11 @@ class Prefetcher(PrefetchEngine):
 
     def _take(self, search: SearchTool) -> None:
         """In the order in which they were named: a guess is for the first."""
+        queue, name = self.options.executor, search.policy.name
+        if queue is not None and queue.takes(name):
+            beyond = search.reads_beyond(queue.configurable) if isinstance(search, MayRunElsewhere) else None
+            if beyond is not None:
+                raise RemoteToolError(name, beyond)
         taken = {**self.tools, search.policy.name: search}
         self.tools = {name: taken[name] for name in self.policies if name in taken}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -13,6 +13,7 @@ from langsmith import tracing_context
 from langgraph_prefetch.config import ToolPolicy
 from langgraph_prefetch.graph.caller import GraphCaller, speculative_context
 from langgraph_prefetch.graph.said import Listening
+from langgraph_prefetch.jobs import Form
 from langgraph_prefetch.keys import Same
 from langgraph_prefetch.ports import Caller, Work
 from langgraph_prefetch.values import Output
@@ -42,6 +43,15 @@ class RetrieverSearch:
         """The declared identity, else this very retriever."""
         declared = self._policy.identity
         return Same(self._retriever) if declared is None else (self._policy.name, declared)
+
+    @property
+    def form(self) -> Form:
+        """Documents."""
+        return Form.DOCUMENTS
+
+    def reads_beyond(self, configurable: Collection[str]) -> str | None:
+        """A retriever is given its query alone; what else one reads does not show."""
+        return None
 
     def arguments_for(self, query: str) -> Mapping[str, Any]:
         """The query, with the policy's fixed arguments as keyword arguments of ``invoke``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import typing
 import uuid
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -21,6 +21,7 @@ from langgraph_prefetch.config import ToolPolicy
 from langgraph_prefetch.errors import NotServableError
 from langgraph_prefetch.graph.caller import GraphCaller, speculative_context
 from langgraph_prefetch.graph.said import Listening
+from langgraph_prefetch.jobs import Form
 from langgraph_prefetch.keys import Same
 from langgraph_prefetch.ports import Caller, Work
 from langgraph_prefetch.values import Output
@@ -67,6 +68,22 @@ class LangChainTool:
         """The declared identity, else this very tool object."""
         tool = Same(self.tool) if self._policy.identity is None else (self._policy.name, self._policy.identity)
         return (tool, self._raw)
+
+    @property
+    def form(self) -> Form:
+        """What of a call a worker would have to give."""
+        return Form.RESULT if self._raw else Form.MESSAGE
+
+    def reads_beyond(self, configurable: Collection[str]) -> str | None:
+        """Whether it is given the run's runtime, or a configuration of which nothing is told."""
+        if "runtime" in self._injected.values():
+            return "it is given a ToolRuntime, which stays in the agent's process"
+        if not configurable and (name := config_argument(self.tool)) is not None:
+            return (
+                f"its argument {name!r} is the run's configuration; say which values under 'configurable' are all it "
+                "reads: SQSExecutor(…, configurable=(…))"
+            )
+        return None
 
     def stands_for(self, called: BaseTool | None) -> bool:
         """Whether ``called`` gives what this tool gives: it is the same object, or the user declared them equal."""
@@ -161,13 +178,27 @@ def injected_arguments(tool: BaseTool) -> dict[str, str]:
     return found
 
 
-def _annotations(tool: BaseTool) -> dict[str, Any]:
-    annotations: dict[str, Any] = {}
-    function = getattr(tool, "func", None) or getattr(tool, "coroutine", None) or tool._run
+def config_argument(tool: BaseTool) -> str | None:
+    """The name under which the tool is given the run's configuration, if it is."""
+    own = (getattr(tool, "func", None), getattr(tool, "coroutine", None))
+    functions = [each for each in own if each is not None] or [tool._run, tool._arun]
+    for function in functions:
+        for name, annotation in _hints(function).items():
+            if name != "return" and RunnableConfig in (annotation, *typing.get_args(annotation)):
+                return name
+    return None
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     try:
-        annotations.update(typing.get_type_hints(function, include_extras=True))
+        return typing.get_type_hints(function, include_extras=True)
     except (NameError, TypeError):  # names that only exist for type checkers
-        annotations.update(inspect.get_annotations(function))
+        return inspect.get_annotations(function)
+
+
+def _annotations(tool: BaseTool) -> dict[str, Any]:
+    function = getattr(tool, "func", None) or getattr(tool, "coroutine", None) or tool._run
+    annotations = dict(_hints(function))
     for name in ("return", "config", "run_manager", "callbacks"):
         annotations.pop(name, None)
     schema = tool.args_schema

@@ -26,6 +26,7 @@ from langgraph_prefetch.query_hash import query_hash
 from langgraph_prefetch.report import PriceList, Report, Tally
 from langgraph_prefetch.speculation.cache import Entry, SpeculationCache
 from langgraph_prefetch.speculation.earlier_results import EarlierResults
+from langgraph_prefetch.speculation.elsewhere import Elsewhere
 from langgraph_prefetch.speculation.experience import Experience
 from langgraph_prefetch.speculation.latency import TypicalSeconds
 from langgraph_prefetch.speculation.session import MAX_RUN_ENTRIES, Session
@@ -76,6 +77,7 @@ class PrefetchEngine:
         self._typical = TypicalSeconds()
         self._gate = Experience() if options.value_of_second is not None or options.dry_run else None
         self.earlier = EarlierResults() if options.serve == "verified" else None
+        self._elsewhere = _elsewhere(options)
         self.near: Nearness | None = None
         self._paused = False
         self._runs = OpenRuns()
@@ -186,6 +188,7 @@ class PrefetchEngine:
             watch=Watch(self._gate) if self._gate is not None else None,
             trouble=self.trouble,
             given_up=self._given_up if self.earlier is not None else None,
+            elsewhere=self._elsewhere,
         )
         near = self.near.begin(session) if self.near is not None else None
         run = Run(self, session, near)
@@ -266,3 +269,14 @@ class PrefetchEngine:
             self.trouble("scope", error)
             return None
         return None if value is None else shared_scope(value)
+
+
+def _elsewhere(options: PrefetchOptions) -> Elsewhere | None:
+    if options.cache is None:
+        return None
+    return Elsewhere(
+        cache=options.cache,
+        queue=options.executor,
+        keep_seconds=options.reuse_seconds or options.max_age_seconds,
+        shares=options.reuse_seconds is not None,
+    )

@@ -19,9 +19,10 @@ class Serve:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Wait at most ``seconds`` for the running retrieval, then run the tool."""
+    """Wait at most ``seconds`` for the retrieval, then run the tool. ``begun``: False if it is still to begin."""
 
     seconds: float
+    begun: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +37,17 @@ AnswerDecision = Serve | Wait | RunTool
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What the cache holds under the call's key. ``as_of``: when the retrieval began to read, in clock seconds."""
+    """What the cache holds under the call's key.
+
+    Attributes:
+        state: where the retrieval stands.
+        as_of: when it began to read, in clock seconds.
+        grace_until: until then a call waits for it although it has not begun; None: a queued one is not waited for.
+    """
 
     state: FlightState
     as_of: float
+    grace_until: float | None = None
 
 
 def decide_answer(
@@ -57,6 +65,8 @@ def decide_answer(
     if found is None:
         return RunTool("nothing speculated")
     match found.state:
+        case FlightState.QUEUED if found.grace_until is not None and found.grace_until > now:
+            return Wait(min(found.grace_until - now, max_wait), begun=False)
         case FlightState.QUEUED:
             return RunTool("still queued")
         case FlightState.FAILED:

@@ -245,3 +245,20 @@ def is_empty(output: Output) -> bool:
     """True for an answer without passages: it may serve the call it was made for, but is not kept."""
     content = output.content.strip() if isinstance(output.content, str) else output.content
     return content in ("", "[]", "{}", "null", "None") or content is None or content == []
+
+
+def why_not(entry: Entry) -> str:
+    """Why a retrieval that a call waited for did not answer it."""
+    match entry.state:
+        case FlightState.FAILED if isinstance(entry.flight.error, SpeculationDeclinedError):
+            return DECLINED
+        case FlightState.FAILED:
+            return "speculation failed"
+        case FlightState.CANCELLED:
+            return "speculation cancelled"
+        case FlightState.READY:
+            return "cannot be copied"
+        case FlightState.QUEUED:
+            return "still queued"
+        case FlightState.RUNNING:
+            return "waited too long"

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from langgraph_prefetch.errors import SpeculationDeclinedError
 from langgraph_prefetch.events import Fate, SearchCallAnswered
 from langgraph_prefetch.keys import SearchKey
 from langgraph_prefetch.ports import SearchTool
 from langgraph_prefetch.speculation.answer import AnswerDecision, Found, RunTool, Serve, Wait, decide_answer
-from langgraph_prefetch.speculation.cache import DECLINED, Entry, is_empty, snapshot
+from langgraph_prefetch.speculation.cache import Entry, is_empty, snapshot, why_not
 from langgraph_prefetch.speculation.flight import Flight, FlightState
 from langgraph_prefetch.speculation.freshness import OUTDATED, Freshness
 from langgraph_prefetch.speculation.nearby import Nearby, NearOutput
@@ -78,6 +77,8 @@ class SearchCall:
         if isinstance(decision, Wait) and self._entry is not None:
             with self._letting_go_if_stopped():
                 self._entry.flight.wait(decision.seconds if may_wait else 0)
+                if may_wait and (more := self._begun_meanwhile(self._entry, decision)) is not None:
+                    self._entry.flight.wait(more)
         if self._freshness is not None and may_wait and self._needs_epoch():
             self._freshness.look()
         return self._served(late)
@@ -94,6 +95,8 @@ class SearchCall:
         if isinstance(decision, Wait) and self._entry is not None:
             with self._letting_go_if_stopped():
                 await self._entry.flight.await_(decision.seconds)
+                if (more := self._begun_meanwhile(self._entry, decision)) is not None:
+                    await self._entry.flight.await_(more)
         if self._freshness is not None and self._needs_epoch():
             with self._letting_go_if_stopped():
                 await self._freshness.alook()
@@ -201,11 +204,18 @@ class SearchCall:
                 self._leading.flight.start()
         return self._decide(self._entry)
 
-    def _decide(self, entry: Entry | None) -> AnswerDecision:
+    def _begun_meanwhile(self, entry: Entry, waited: Wait) -> float | None:
+        """How much longer to wait, in seconds, for what had not begun when the call came and now runs elsewhere."""
+        if waited.begun or entry.state is not FlightState.RUNNING:
+            return None
+        decision = self._decide(entry, self._session.now)
+        return decision.seconds if isinstance(decision, Wait) else None
+
+    def _decide(self, entry: Entry | None, now: float | None = None) -> AnswerDecision:
         options = self._session.options
         return decide_answer(
-            Found(state=entry.state, as_of=entry.as_of) if entry else None,
-            now=self._came_at,
+            Found(state=entry.state, as_of=entry.as_of, grace_until=entry.flight.grace_until) if entry else None,
+            now=self._came_at if now is None else now,
             max_age=max(options.reuse_seconds or 0.0, options.max_age_seconds),
             max_wait=options.max_wait_seconds,
             typical=self._session.typical.get(self._tool.policy.name),
@@ -250,7 +260,7 @@ class SearchCall:
         if output is not None and self._session.options.reuse_seconds is not None:
             output = snapshot(output)
         if output is None:
-            self._run_tool(self._reason or _why_not(entry))
+            self._run_tool(self._reason or why_not(entry))
             return None
         now = self._session.now
         first = entry.serve() == 0
@@ -374,18 +384,3 @@ class SearchCall:
             if watched.decided is not None:
                 gate.learn(watched.decided, right=not failed, seconds=hidden)
         return forgone[0] if forgone else (None, None)
-
-
-def _why_not(entry: Entry) -> str:
-    """Why a retrieval that a call waited for did not answer it."""
-    match entry.state:
-        case FlightState.FAILED if isinstance(entry.flight.error, SpeculationDeclinedError):
-            return DECLINED
-        case FlightState.FAILED:
-            return "speculation failed"
-        case FlightState.CANCELLED:
-            return "speculation cancelled"
-        case FlightState.READY:
-            return "cannot be copied"
-        case FlightState.QUEUED | FlightState.RUNNING:
-            return "waited too long"

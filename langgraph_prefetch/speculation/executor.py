@@ -14,7 +14,7 @@ from contextvars import Context
 from typing import Any
 
 from langgraph_prefetch.config import ExecutorLimits, ToolPolicy
-from langgraph_prefetch.errors import SpeculationRejectedError
+from langgraph_prefetch.errors import NotDispatchedError, SpeculationRejectedError
 from langgraph_prefetch.ports import Clock, Work
 from langgraph_prefetch.speculation import lanes
 from langgraph_prefetch.speculation.flight import Flight, FlightState
@@ -28,14 +28,18 @@ RATE_CHECK_SECONDS = 0.02
 
 
 class _Job:
-    """One retrieval. ``in_thread``: a thread of its own runs it, and only that thread's end frees its place."""
+    """One retrieval. ``in_thread``: a thread of its own runs it, and only that thread's end frees its place.
 
-    __slots__ = ("flight", "in_thread", "lane", "policy", "task", "work")
+    ``elsewhere``: it takes a place among those that run on other machines, not one of this process.
+    """
+
+    __slots__ = ("elsewhere", "flight", "in_thread", "lane", "policy", "task", "work")
 
     def __init__(self, work: Work, lane: Hashable, policy: ToolPolicy, flight: Flight) -> None:
         self.work, self.lane, self.policy, self.flight = work, lane, policy, flight
         self.task: asyncio.Task[None] | None = None
         self.in_thread = False
+        self.elsewhere = work.elsewhere is not None
 
 
 class Executor:
@@ -52,7 +56,7 @@ class Executor:
         self._lanes: dict[Hashable, Lane] = {}
         self._loads = LoopLoads(clock)
         self._jobs: set[_Job] = set()
-        self._running = 0
+        self._running = self._elsewhere = 0
         self._closed = False
         self._looking_again = False
         _executors.add(self)
@@ -74,8 +78,10 @@ class Executor:
         with self._lock:
             if self._closed:
                 raise SpeculationRejectedError("closed")
-            started = not self._queue and self._takes(job)
+            started = (job.elsewhere or not self._queue) and self._takes(job)
             if not started:
+                if job.elsewhere:
+                    raise SpeculationRejectedError("too many elsewhere")
                 if len(self._queue) >= self._limits.max_queued:
                     raise SpeculationRejectedError("queue full")
                 self._queue.append(job)
@@ -123,7 +129,7 @@ class Executor:
             job.flight.cancel_after_fork()
         self._queue, self._jobs, self._lanes = deque(), set(), {}
         self._loads = LoopLoads(self._clock)
-        self._running = 0
+        self._running = self._elsewhere = 0
         self._looking_again = False
         self._host.after_fork()
 
@@ -174,6 +180,13 @@ class Executor:
 
     def _takes(self, job: _Job) -> bool:
         """Give the job a place if there is one. The lock is held."""
+        if job.elsewhere:
+            if self._elsewhere >= self._limits.max_elsewhere:
+                return False
+            self._elsewhere += 1
+            self._jobs.add(job)
+            job.flight.grant(job.work.grace_seconds)
+            return True
         if self._running >= self._limits.max_running:
             return False
         if lanes.is_limited(job.policy):
@@ -188,7 +201,7 @@ class Executor:
 
     def _launch(self, job: _Job) -> None:
         """Let a job that has a place run. Runs on the loop."""
-        if job.flight.state is FlightState.RUNNING:
+        if job.flight.state in (FlightState.QUEUED, FlightState.RUNNING):
             job.task = self._host.loop.create_task(self._fly(job))
             # Not in _fly itself: a task cancelled before its first step runs none of its code.
             job.task.add_done_callback(lambda _: None if job.in_thread else self._free(job))
@@ -208,7 +221,7 @@ class Executor:
     async def _fly(self, job: _Job) -> None:
         try:
             async with asyncio.timeout(job.policy.timeout_seconds):
-                output = await (self._in_loop(job.work) if job.work.blocking is None else self._in_thread(job))
+                output = await self._output(job, job.work)
             if not isinstance(output, Output):
                 raise TypeError(f"a search tool's work must give an Output, not {type(output).__name__}")
             job.flight.land(output)
@@ -216,6 +229,26 @@ class Executor:
             job.flight.cancel()
         except BaseException as error:  # noqa: BLE001 - whatever a tool raises is a miss, control-flow signals included
             job.flight.fail(error)
+
+    async def _output(self, job: _Job, work: Work) -> Output:
+        if work.elsewhere is not None:
+            try:
+                return await asyncio.create_task(work.elsewhere(job.flight), context=work.context)
+            except NotDispatchedError:
+                if work.otherwise is None or not self._moved_here(job):
+                    raise
+            return await self._output(job, work.otherwise)
+        return await (self._in_loop(work) if work.blocking is None else self._in_thread(job, work.blocking))
+
+    def _moved_here(self, job: _Job) -> bool:
+        """Give a job that was to run elsewhere a place of this process; False if there is none."""
+        with self._lock:
+            if self._closed or job not in self._jobs:
+                return False
+            self._jobs.discard(job)
+            self._elsewhere -= 1
+            job.elsewhere = False
+            return self._takes(job)
 
     async def _in_loop(self, work: Work) -> Output:
         if work.coroutine is None:
@@ -225,9 +258,8 @@ class Executor:
             return await asyncio.create_task(coroutine(), context=work.context)
         return await _on_loop(work.loop, coroutine, work.context, self._loads)
 
-    async def _in_thread(self, job: _Job) -> Output:
-        loop, blocking = self._host.loop, job.work.blocking
-        assert blocking is not None
+    async def _in_thread(self, job: _Job, blocking: Callable[[], Output]) -> Output:
+        loop = self._host.loop
         ended: asyncio.Future[Output | _Raised] = loop.create_future()
 
         def settle(outcome: Output | _Raised) -> None:
@@ -256,6 +288,9 @@ class Executor:
             if job not in self._jobs:
                 return
             self._jobs.discard(job)
+            if job.elsewhere:
+                self._elsewhere -= 1
+                return
             self._running -= 1
             if lanes.is_limited(job.policy):
                 self._put(job.lane, lanes.speculation_ended(self._lane(job.lane, job.policy)), job.policy)

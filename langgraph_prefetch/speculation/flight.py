@@ -23,15 +23,22 @@ class FlightState(StrEnum):
 
 
 class Flight:
-    """One retrieval. The first of :meth:`land`, :meth:`fail` and :meth:`cancel` decides; later ones do nothing."""
+    """One retrieval. The first of :meth:`land`, :meth:`fail` and :meth:`cancel` decides; later ones do nothing.
 
-    __slots__ = ("_clock", "_future", "ended_at", "started_at")
+    Attributes:
+        started_at: when it began to read, in clock seconds.
+        ended_at: when it ended.
+        grace_until: until then a call waits for it although it has not begun.
+    """
+
+    __slots__ = ("_clock", "_future", "ended_at", "grace_until", "started_at")
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._future: concurrent.futures.Future[Output] = concurrent.futures.Future()
         self.started_at: float | None = None
         self.ended_at: float | None = None
+        self.grace_until: float | None = None
 
     @property
     def state(self) -> FlightState:
@@ -50,9 +57,18 @@ class Flight:
             return None
         return self.ended_at - self.started_at
 
-    def start(self) -> None:
-        """The retrieval begins to run."""
-        self.started_at = self._clock()
+    def grant(self, seconds: float) -> None:
+        """From now on for so long a call may wait for it although it has not begun."""
+        self.grace_until = self._clock() + seconds
+
+    def start(self, seconds_ago: float = 0.0) -> None:
+        """The retrieval begins to run, or was begun elsewhere so long ago."""
+        self.started_at = self._clock() - seconds_ago
+
+    def took(self, seconds: float) -> None:
+        """It ended elsewhere, so long after its start; what time it took to hear of it is not its own."""
+        if self.started_at is not None and self.ended_at is None:
+            self.ended_at = self.started_at + seconds
 
     def land(self, output: Output) -> bool:
         """The retrieval has its result; False if its end was decided before."""

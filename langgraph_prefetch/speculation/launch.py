@@ -115,10 +115,14 @@ def _start(
 ) -> bool:
     try:
         work = wish.tool.prepare(wish.arguments, caller)
+        if session.elsewhere is not None:
+            work = session.elsewhere.work(wish.tool, wish.arguments, key, caller, work)
     except BaseException:
         _take_back(session, decided)
         raise
-    work.context.run(speculating.set, True)
+    for each in (work, work.otherwise):
+        if each is not None:
+            each.context.run(speculating.set, True)
     speculation = Speculation(
         id=f"{os.getpid():x}-{next(_numbers)}",
         tool=wish.tool.policy.name,

@@ -11,6 +11,7 @@ from langgraph_prefetch.events import EventHub
 from langgraph_prefetch.keys import RunScope, Scope, SearchKey, search_key
 from langgraph_prefetch.ports import Caller, SearchTool
 from langgraph_prefetch.speculation.cache import Entry, SpeculationCache
+from langgraph_prefetch.speculation.elsewhere import Elsewhere
 from langgraph_prefetch.speculation.experience import Experience
 from langgraph_prefetch.speculation.flight import FlightState
 from langgraph_prefetch.speculation.latency import TypicalSeconds
@@ -26,7 +27,7 @@ class Session:
 
     ``gate`` weighs guesses, and ``watch`` holds those that were not started; None where nothing is weighed.
     ``trouble`` is told of failures in what belongs to the user. ``given_up`` is told of entries that are void now but
-    have a result.
+    have a result. ``elsewhere`` takes searches to workers, or shares results with other processes; None: neither.
     """
 
     run_id: str
@@ -41,6 +42,7 @@ class Session:
     watch: Watch | None = None
     trouble: Callable[[str, BaseException], None] = lambda where, error: None
     given_up: Callable[[Entry], None] | None = None
+    elsewhere: Elsewhere | None = None
 
     @property
     def cache(self) -> SpeculationCache:
@@ -72,6 +74,8 @@ class Session:
 
     def void(self, reason: str) -> None:
         """Give up every unclaimed result of this run's scope."""
+        if self.elsewhere is not None:
+            self.elsewhere.void(self.scope)
         self._void(reason, self.given_up)
 
     def leave(self) -> None:

@@ -18,7 +18,12 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"graph", "aws", "evaluation", "serving"}),
     frozenset({"prefetcher"}),
     frozenset({"speculation", "intent", "near", "retrieval", "ingest", "observe"}),
-    frozenset({"ports", "events", "config", "keys", "report", "outbound", "option_types", "guesses", "near_miss"}),
+    frozenset(
+        {
+            *("ports", "events", "config", "keys", "key_digest", "jobs", "report", "outbound", "option_types"),
+            *("guesses", "near_miss"),
+        }
+    ),
     frozenset({"values", "errors", "locks", "passages", "query_hash", "sensitive", "speculative"}),
 )
 # The words everybody speaks lean on each other (an event holds a key), never in a circle.

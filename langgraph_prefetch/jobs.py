@@ -1,0 +1,165 @@
+"""Searches that run on another machine: the values, and what takes them there and keeps what they found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol, runtime_checkable
+
+from langgraph_prefetch.values import Output
+
+
+class Form(StrEnum):
+    """What of a search is its output.
+
+    ``MESSAGE``: content and artifact of the ``ToolMessage`` that a tool makes of a call. ``RESULT``: what a tool gives
+    for plain arguments. ``DOCUMENTS``: the documents of a retriever.
+    """
+
+    MESSAGE = "message"
+    RESULT = "result"
+    DOCUMENTS = "documents"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One search, with all that its worker is told. Times are seconds of the cache's clock.
+
+    Attributes:
+        id: the name of its result. Where results are not shared it is a random one that nobody else knows.
+        generation: of this dispatch; a result of another one is not what was asked for.
+        tool: the tool's name.
+        form: what of the search is wanted.
+        arguments: as the model wrote them, defaults in, injected ones out; JSON values.
+        scope: the value of the explicit scope, a JSON value; None where results stay within a run.
+        configurable: those values under ``configurable`` that were declared as what the search may depend on.
+        deadline: after it nobody waits; work that has not begun is dropped.
+        keep_seconds: how long its result may be kept, counted from when the search began to read.
+        scope_id: stands for the scope where results are shared within it; None where they are not shared.
+    """
+
+    id: str
+    generation: str
+    tool: str
+    form: Form
+    arguments: Mapping[str, Any] = field(hash=False, repr=False)
+    deadline: float
+    keep_seconds: float
+    scope: Any = field(default=None, hash=False, repr=False)
+    configurable: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+    scope_id: str | None = None
+
+
+class HeldState(StrEnum):
+    """Where a search stands, as far as the cache knows."""
+
+    ABSENT = "absent"
+    PENDING = "pending"
+    READY = "ready"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """What a cache holds of one search.
+
+    Attributes:
+        state: where it stands. A pending one has been begun by a worker if it has an ``age``.
+        generation: of the dispatch that it belongs to.
+        age: seconds since the search began to read.
+        took: seconds that it took.
+        output: of a ready one.
+        reason: of a failed one, the name of what its worker ran into.
+    """
+
+    state: HeldState
+    generation: str = ""
+    age: float | None = None
+    took: float | None = None
+    output: Output | None = field(default=None, repr=False)
+    reason: str = ""
+
+
+ABSENT = Held(state=HeldState.ABSENT)
+
+
+@runtime_checkable
+class JobQueue(Protocol):
+    """Where searches for workers go: ``with_prefetch(…, executor=…)``. Used by many threads and loops at once."""
+
+    @property
+    def configurable(self) -> Collection[str]:
+        """Names under ``configurable`` whose values a job carries."""
+        ...
+
+    def takes(self, tool: str) -> bool:
+        """Whether workers search with this tool."""
+        ...
+
+    async def send(self, job: Job) -> None:
+        """Hand a job over; on return it is in the queue.
+
+        Raises:
+            NotDispatchedError: it is not, or nobody knows.
+        """
+        ...
+
+
+@runtime_checkable
+class ResultCache(Protocol):
+    """Where results of searches are kept for other processes: ``with_prefetch(…, cache=…)``.
+
+    A result answers under its job's id alone. It is kept for so long as its job says, counted from when its search
+    began to read. Used by many threads and loops at once; nothing blocks.
+    """
+
+    @property
+    def lookup_seconds(self) -> float:
+        """How long one look may take before it is given up."""
+        ...
+
+    @property
+    def works(self) -> bool:
+        """False while it is known not to answer; searches then run in the agent's process, as without it."""
+        ...
+
+    def now(self) -> float:
+        """Epoch seconds, the same on every machine that uses the cache."""
+        ...
+
+    async def begin(self, job: Job, *, here: bool = False) -> Held:
+        """Note that ``job`` is under way, unless a search with its id is, or has a result.
+
+        Args:
+            job: what is wanted; only where results are shared.
+            here: the caller searches itself, at once; else a worker is going to.
+
+        Returns:
+            ``ABSENT``: it was not there, and the caller's job has begun it. Else what is there.
+
+        Raises:
+            NotDispatchedError: the cache does not answer.
+        """
+        ...
+
+    async def wait(self, job: Job, began: Callable[[float], None]) -> Held:
+        """Wait for the end of ``job``, at most until its deadline; call ``began(seconds ago)`` once a worker has it.
+
+        Raises:
+            RemoteSearchError: the cache does not answer any more.
+        """
+        ...
+
+    def keep(self, job: Job, output: Output, *, age: float, took: float) -> None:
+        """Keep a result that this process has found, soon; what cannot be kept is not."""
+        ...
+
+    def cancel(self, job: Job, reason: str) -> None:
+        """Nobody wants ``job`` any more: soon, no worker begins it."""
+        ...
+
+    def void(self, scope_id: str) -> None:
+        """What was read in a scope until now may have changed: from here on no look finds it."""
+        ...
