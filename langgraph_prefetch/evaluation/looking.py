@@ -42,8 +42,8 @@ class Looking:
         """
         loop = asyncio.get_running_loop()
         until = loop.time() + max(0.0, seconds - passed)
-        while self._unread and (at := self._next(loop.time())) < until:
-            await asyncio.sleep(at - loop.time())
+        while self._unread and (at := self._next(loop.time())) <= until + _SLACK:
+            await asyncio.sleep(max(0.0, at - loop.time()))
             self.look()
         await asyncio.sleep(max(0.0, until - loop.time()) if self._every else max(0.0, seconds - passed))
         return max(0.0, passed - seconds)

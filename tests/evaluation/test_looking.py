@@ -18,7 +18,7 @@ from tests.evaluation.recordings import SAID, episode, write
 
 
 def heard(every: float, times: list[float]) -> list[tuple[float, str]]:
-    """When each token, written at its time, was heard, to a microsecond; the last look comes a second after the last token."""
+    """When each token, written at its time, was heard; the last look comes a second after the last token."""
 
     async def main() -> list[tuple[float, str]]:
         loop = asyncio.get_running_loop()
