@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from langgraph_prefetch.evaluation.statistics.values import Interval
+from langgraph_prefetch.evaluation.statistics.values import ReliabilityBin as ReliabilityBin
 from langgraph_prefetch.events import Event
 
 
@@ -49,16 +49,6 @@ class PairedDifferences:
     second: str
     differences: tuple[float, ...]
     note: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReliabilityBin:
-    """Predictions of about ``predicted``, of which the share ``observed`` came true."""
-
-    predicted: float
-    observed: float
-    n: int
-    interval: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
