@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -51,6 +51,8 @@ class SuiteContext:
         make_agent: makes the user's own compiled graph; None for the suite's.
         tools: the search tools of that graph.
         questions: a file of questions to ask instead of the suite's own.
+        inputs: files given in place of the suite's own, by what they are: ``recordings`` (of the intent suite), ``rows``
+            (of an earlier run, for the cost suite), ``prices`` (one file); a suite ignores what it does not read.
         target: where searches are executed and results kept: ``local`` or ``aws``.
         say: takes a line for the person who waits.
     """
@@ -67,6 +69,7 @@ class SuiteContext:
     make_agent: Callable[[], Any] | None = None
     tools: Sequence[str] = ("search",)
     questions: Path | None = None
+    inputs: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     target: str = "local"
     say: Callable[[str], None] = lambda line: None
 
