@@ -12,27 +12,28 @@ from langgraph_prefetch.errors import ConfigurationError, EvaluationFileError, O
 SETTINGS_FILE = "settings.json"
 
 
-def claim(folder: Path, settings: Mapping[str, Any], *, resume: bool) -> None:
+def claim(folder: Path, settings: Mapping[str, Any], *, resume: bool, name: str = SETTINGS_FILE) -> None:
     """Make the folder this evaluation's own, or make sure that it is.
 
     Args:
         folder: made where there is none.
         settings: all that decides what is measured, as JSON; it is compared name by name.
         resume: go on with what stands there; with nothing there, a new evaluation begins.
+        name: of the file in the folder that holds the settings.
 
     Raises:
         OtherEvaluationError: the folder holds an evaluation, and it is not resumed, or it was made with other settings.
         EvaluationFileError: its settings cannot be read.
         ConfigurationError: the folder cannot be written.
     """
-    path = folder / SETTINGS_FILE
+    path = folder / name
     wanted = json.loads(json.dumps(settings, default=str))
     if path.exists():
         if not resume:
             raise OtherEvaluationError(
                 f"{folder} holds an evaluation already: go on with it (--resume), or choose another folder (--out)"
             )
-        _compare(folder, _read(path), wanted)
+        _compare(path, _read(path), wanted)
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -52,13 +53,13 @@ def _read(path: Path) -> Any:
         raise EvaluationFileError(str(path), f"not JSON: {error}") from error
 
 
-def _compare(folder: Path, made_with: Any, wanted: Mapping[str, Any]) -> None:
+def _compare(path: Path, made_with: Any, wanted: Mapping[str, Any]) -> None:
     if not isinstance(made_with, dict):
-        raise EvaluationFileError(str(folder / SETTINGS_FILE), "not an object")
+        raise EvaluationFileError(str(path), "not an object")
     differ = sorted(name for name in {*made_with, *wanted} if made_with.get(name) != wanted.get(name))
     if differ:
         raise OtherEvaluationError(
-            f"{folder} was made with another {_named(differ)}: its runs cannot be mixed with these. "
+            f"{path.parent} was made with another {_named(differ)}: its runs cannot be mixed with these. "
             "Give the same options, or choose another folder (--out)"
         )
 

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from langchain_core.messages.tool import ToolCall
 from langchain_core.runnables import Runnable
 
 from langgraph_prefetch.config import require_at_least
@@ -19,12 +20,12 @@ from langgraph_prefetch.evaluation.trials.event_log import EventLog
 from langgraph_prefetch.evaluation.trials.hearing import SCOPE, Heard, ask
 from langgraph_prefetch.evaluation.trials.plan import Trial
 from langgraph_prefetch.evaluation.trials.questions import Question
-from langgraph_prefetch.evaluation.trials.recording import failed_row, row_of
+from langgraph_prefetch.evaluation.trials.recording import failed_row, row_of, searches_made
 from langgraph_prefetch.evaluation.trials.row_file import RowFile
 from langgraph_prefetch.events import Event, EventSink
 
-Check = Callable[[str], Awaitable[tuple[str, ...]]]
-"""Searches for a query again, past everything that may have kept a result: the passages."""
+Check = Callable[[ToolCall], Awaitable[tuple[str, ...]]]
+"""Makes a search call again, past everything that may have kept a result: the passages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,7 @@ class _Work:
         else:
             self._failures[trial.arm] = 0
             row = row_of(self._settings.suite, trial, question, heard, events, self._settings.tools)
-            row = await checked(row, self._check)
+            row = await checked(row, searches_made(heard.messages, self._settings.tools), self._check)
         self._rows.add(row)
         if self._events is not None and events:
             self._events.add(trial.key, events)
@@ -230,18 +231,19 @@ class _Work:
         return f"{self._done}/{self._planned} {row.arm} {row.question_id}: {said}"
 
 
-async def checked(row: RunRow, check: Check | None) -> RunRow:
+async def checked(row: RunRow, made: Sequence[tuple[ToolCall, Any]], check: Check | None) -> RunRow:
     """The row, with what searching again says of its passages; a second search that fails says nothing."""
     if check is None or not row.searches:
         return row
 
-    async def again(search: SearchRow) -> SearchRow:
+    async def again(search: SearchRow, call: ToolCall) -> SearchRow:
         try:
-            return dataclasses.replace(search, as_real=await check(search.query) == search.passages)
+            return dataclasses.replace(search, as_real=await check(call) == search.passages)
         except Exception:  # noqa: BLE001 - the run itself is done and paid for
             return search
 
-    return dataclasses.replace(row, searches=tuple([await again(each) for each in row.searches]))
+    searches = [await again(search, call) for search, (call, _) in zip(row.searches, made, strict=True)]
+    return dataclasses.replace(row, searches=tuple(searches))
 
 
 def in_a_line(error: BaseException) -> str:

@@ -1,0 +1,173 @@
+"""Runs a suite by name: reads its file, claims a folder for it, hands it what it may depend on, writes its report."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import importlib
+import importlib.metadata
+import platform
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from langgraph_prefetch.errors import ConfigurationError
+from langgraph_prefetch.evaluation.reporting.values import SuiteReport
+from langgraph_prefetch.evaluation.trials import claim
+from langgraph_prefetch.suites.contract import Planned, Spending, Suite, SuiteContext
+from langgraph_prefetch.suites.suite_file import SuiteFile, find_suite, read_suite
+
+LIBRARIES = ("langgraph-prefetch", "langgraph", "langchain", "langchain-core", "scipy", "numpy")
+TARGETS = ("local", "aws")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What the user asked for; see :class:`~langgraph_prefetch.suites.contract.SuiteContext` for most of it.
+
+    Attributes:
+        suite: its name, or the path of a suite's file.
+        out: a folder; None for one named after the suite, in the current one.
+        seed: None for the one of the suite's file.
+        agent: ``module:factory`` of the user's own agent.
+    """
+
+    suite: str
+    out: Path | None = None
+    seed: int | None = None
+    smoke: bool = False
+    resume: bool = False
+    model: str | None = None
+    judges: tuple[str, ...] = ()
+    budget: Spending = field(default_factory=Spending)
+    agent: str | None = None
+    tools: tuple[str, ...] = ("search",)
+    questions: Path | None = None
+    target: str = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A suite, ready to be planned or run."""
+
+    module: Suite
+    file: SuiteFile
+    context: SuiteContext
+    identity: Mapping[str, Any]
+
+    def plan(self) -> Planned:
+        """Count what would be done; nothing is called."""
+        return self.module.plan(self.context)
+
+    def run(self) -> SuiteReport:
+        """Do it, in an event loop of its own.
+
+        Raises:
+            OtherEvaluationError: the folder holds another evaluation.
+        """
+        claim(self.context.out, self.identity, resume=self.context.resume)
+        return asyncio.run(self.module.run(self.context))
+
+
+def prepare(request: Request, say: Callable[[str], None]) -> Prepared:
+    """Read the suite's file and put together what the suite gets.
+
+    Raises:
+        ConfigurationError: no such suite, or options that do not go together.
+        EvaluationFileError: its file cannot be read.
+        MissingExtraError: it needs a library that is not installed.
+    """
+    file = read_suite(find_suite(request.suite), smoke=request.smoke)
+    if request.target not in TARGETS:
+        raise ConfigurationError(f"--target is one of {', '.join(TARGETS)}, not {request.target!r}")
+    if request.target == "aws" and file.suite != "study":
+        raise ConfigurationError("--target aws is for the suite 'study'")
+    if request.agent is not None and request.model is not None:
+        raise ConfigurationError("--model is for the suite's own agent: with --agent, your agent has its own model")
+    if request.agent is None and request.questions is not None and request.model is None:
+        raise ConfigurationError(
+            "--questions needs --agent or --model: the scripted model knows only the suite's own questions"
+        )
+    module = cast("Suite", importlib.import_module(f"langgraph_prefetch.suites.{file.suite}"))
+    name = f"{file.suite}-smoke" if request.smoke else file.suite
+    context = SuiteContext(
+        settings=file.settings,
+        data=file.folder,
+        out=request.out if request.out is not None else Path("evaluations") / name,
+        seed=file.seed if request.seed is None else request.seed,
+        smoke=request.smoke,
+        resume=request.resume,
+        model=request.model,
+        judges=request.judges,
+        budget=request.budget,
+        make_agent=None if request.agent is None else factory(request.agent),
+        tools=request.tools,
+        questions=request.questions,
+        target=request.target,
+        say=say,
+    )
+    return Prepared(module, file, context, _identity(request, file, context))
+
+
+def factory(name: str) -> Callable[[], Any]:
+    """The function that makes a user's agent.
+
+    Raises:
+        ConfigurationError: it cannot be imported.
+    """
+    module, _, attribute = name.partition(":")
+    if not module or not attribute:
+        raise ConfigurationError(f"--agent is module:factory, such as my_app.agent:make, not {name!r}")
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # as `python -m` would
+    try:
+        made = getattr(importlib.import_module(module), attribute)
+    except Exception as error:
+        raise ConfigurationError(f"cannot import {name!r}: {type(error).__name__}: {error}") from error
+    if not callable(made):
+        raise ConfigurationError(f"{name} must be a function without arguments that returns a compiled graph")
+
+    def make() -> Any:
+        try:
+            return made()
+        except Exception as error:
+            raise ConfigurationError(f"{name} cannot make the agent: {type(error).__name__}: {error}") from error
+
+    return make
+
+
+def versions() -> dict[str, str]:
+    """Of what was measured, for the report."""
+    found = {"python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _identity(request: Request, file: SuiteFile, context: SuiteContext) -> dict[str, Any]:
+    """All that decides what is measured; a folder whose runs were made with another is refused."""
+    questions = request.questions
+    return {
+        "suite": file.suite,
+        "suite file": file.fingerprint,
+        "smoke": request.smoke,
+        "seed": context.seed,
+        "model": request.model,
+        "judges": list(request.judges),
+        "agent": request.agent,
+        "tools": list(request.tools),
+        "questions": None if questions is None else _fingerprint(questions),
+        "target": request.target,
+    }
+
+
+def _fingerprint(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    except OSError as error:
+        raise ConfigurationError(f"cannot read {path}: {error.strerror or type(error).__name__}") from error
