@@ -51,8 +51,9 @@ class SuiteContext:
         make_agent: makes the user's own compiled graph; None for the suite's.
         tools: the search tools of that graph.
         questions: a file of questions to ask instead of the suite's own.
-        inputs: files given in place of the suite's own, by what they are: ``recordings`` (of the intent suite), ``rows``
-            (of an earlier run, for the cost suite), ``prices`` (one file); a suite ignores what it does not read.
+        inputs: files given in place of the suite's own, by what they are: ``recordings`` (for the intent suite),
+            ``rows`` (of an earlier run, for the cost suite), ``prices`` (one file); what a suite does not read it
+            ignores.
         target: where searches are executed and results kept: ``local`` or ``aws``.
         say: takes a line for the person who waits.
     """
