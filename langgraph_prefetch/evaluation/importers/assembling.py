@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -84,12 +85,7 @@ def assembled(models: Sequence[ModelCall], tools: Sequence[ToolRun]) -> TracedRu
             taken[place[0]][place[1]] = tool
         elif tool.name and (before := [at for at, each in enumerate(spoken) if each.order < tool.order]):
             extra[before[-1]].append(tool)
-    steps = tuple(
-        _step(
-            model, [_with(call, taken[at].get(number)) for number, call in enumerate(calls[at])], extra[at], taken[at]
-        )
-        for at, model in enumerate(spoken)
-    )
+    steps = tuple(_step(model, calls[at], extra[at], taken[at]) for at, model in enumerate(spoken))
     return TracedRun(question=next((each.question for each in spoken if each.question), ""), steps=steps)
 
 
@@ -146,27 +142,20 @@ def _place(
 def _with(call: TracedCall, tool: ToolRun | None) -> TracedCall:
     if tool is None:
         return call
-    return TracedCall(
-        name=call.name,
-        arguments=call.arguments,
-        call_id=call.call_id,
-        seconds=between(tool.began, tool.ended),
-        result=tool.result,
-    )
+    return dataclasses.replace(call, seconds=between(tool.began, tool.ended), result=tool.result)
 
 
 def _step(
-    model: ModelCall, calls: list[TracedCall], extra: Sequence[ToolRun], taken: Mapping[int, ToolRun]
+    model: ModelCall, calls: Sequence[TracedCall], extra: Sequence[ToolRun], taken: Mapping[int, ToolRun]
 ) -> TracedStep:
-    written = [
-        _with(TracedCall(name=each.name, arguments=each.arguments, call_id=each.call_id), each) for each in extra
-    ]
+    asked = [_with(call, taken.get(number)) for number, call in enumerate(calls)]
+    written = [_with(TracedCall(name=each.name, arguments=each.arguments), each) for each in extra]
     starts = [each.began for each in (*taken.values(), *extra) if each.began is not None]
     times = [between(model.began, moment) for moment in model.moments]
     known = [each for each in times if each is not None]
     return TracedStep(
         deltas=model.streamed,
-        calls=(*calls, *written),
+        calls=(*asked, *written),
         times=tuple(known) if known and len(known) == len(model.deltas) else None,
         first=between(model.began, model.first),
         seconds=between(model.began, model.ended),

@@ -44,8 +44,8 @@ def _recognises(record: Any) -> bool:
         if "run_type" in record and ("id" in record or "run_id" in record):
             return True
         held = next((record[name] for name in _HOLDERS if isinstance(record.get(name), list)), None)
-        return bool(held) and _recognises(held[0])
-    return False
+        return held is not None and _recognises(held)
+    return isinstance(record, list) and bool(record) and _recognises(record[0])
 
 
 def _read(source: Source) -> tuple[tuple[TracedRun, ...], tuple[Event, ...]]:
@@ -198,12 +198,8 @@ def _said(outputs: Any) -> WireMessage | None:
     if not isinstance(outputs, Mapping):
         return None
     inner = outputs.get("output")
-    for candidate in (
-        *_candidates(outputs),
-        inner,
-        outputs,
-        *(_candidates(inner) if isinstance(inner, Mapping) else ()),
-    ):
+    within = _candidates(inner) if isinstance(inner, Mapping) else ()
+    for candidate in (*_candidates(outputs), inner, outputs, *within):
         message = message_of(candidate)
         if message is not None and message.role == "ai":
             return message

@@ -1,8 +1,9 @@
 """A message in any of the shapes in which people write LangChain messages down, as one value.
 
-Read are: what ``dumpd`` / ``dumps`` write (``{"lc": 1, "id": […], "kwargs": {…}}``), ``messages_to_dict``
-(``{"type", "data"}``), ``model_dump`` (``{"type", "content"}``), the chat format of OpenAI (``{"role", "content"}``) with
-the content blocks of other providers, and pairs (``["user", "Hello"]``). What was written with ``str()`` cannot be read.
+Read are: what ``dumpd`` and ``dumps`` write (``{"lc": 1, "id": […], "kwargs": {…}}``), ``messages_to_dict``
+(``{"type", "data"}``), ``model_dump`` (``{"type", "content"}``), the chat format of OpenAI (``{"role", "content"}``)
+with the content blocks of other providers, and pairs (``["user", "Hello"]``). What was written with ``str()`` cannot be
+read.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def message_of(value: object) -> WireMessage | None:
     if isinstance(value.get("data"), Mapping) and isinstance(value.get("type"), str):
         return _of_fields(value["type"], value["data"])
     kind = value.get("role") if isinstance(value.get("role"), str) else value.get("type")
-    return _of_fields(kind, value) if isinstance(kind, str) and "content" in value or _has_calls(value) else None
+    return _of_fields(kind, value) if (isinstance(kind, str) and "content" in value) or _has_calls(value) else None
 
 
 def in_tokens(deltas: Iterable[Delta]) -> Iterable[Delta]:

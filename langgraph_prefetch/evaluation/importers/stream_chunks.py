@@ -1,4 +1,4 @@
-"""Recordings of LangGraph's ``messages`` stream: ``[chunk, metadata]`` pairs, chunks alone, or runs with their chunks."""
+"""Recordings of LangGraph's ``messages`` stream: ``[chunk, metadata]`` pairs, chunks alone, or runs with chunks."""
 
 from __future__ import annotations
 
