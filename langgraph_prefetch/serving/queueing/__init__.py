@@ -1,0 +1,1 @@
+"""Queues: who is served next, and how long a request still needs."""
