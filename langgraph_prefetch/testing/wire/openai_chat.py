@@ -48,6 +48,8 @@ def _deltas(turn: Turn, request: Request) -> Iterator[tuple[dict[str, Any], bool
         yield {"reasoning_content": token}, True
     for token in turn.text:
         yield {"content": token}, True
+    if turn.refusal:
+        yield {"refusal": turn.refusal}, False
     for index, call in enumerate(turn.calls):
         function = {"name": call.name, "arguments": ""}
         head = {"index": index, "id": call_id(call, request.turn, index), "type": "function", "function": function}
@@ -85,8 +87,8 @@ class OpenAIChat(Dialect):
         """One ``chat.completion`` object."""
         message: dict[str, Any] = {
             "role": "assistant",
-            "content": "".join(turn.text) if turn.text or not turn.calls else None,
-            "refusal": None,
+            "content": "".join(turn.text) if turn.text or not (turn.calls or turn.refusal) else None,
+            "refusal": turn.refusal or None,
             "annotations": [],
         }
         if turn.reasoning:

@@ -25,8 +25,9 @@ class HttpServer(ThreadingHTTPServer):
     request_queue_size = 256
     daemon_threads = True
 
-    def __init__(self, answer: Answer, on_disconnect: Callable[[], None]) -> None:
+    def __init__(self, answer: Answer, on_disconnect: Callable[[], None], *, keep_alive: bool = False) -> None:
         self.answer = answer
+        self.keep_alive = keep_alive
         self._on_disconnect = on_disconnect
         self._open: set[socket.socket] = set()
         self._changed = threading.Condition()
@@ -94,7 +95,8 @@ class Handler(BaseHTTPRequestHandler):
     def _head(self, status: int, headers: Mapping[str, str]) -> None:
         # Clients keep connections in process-wide pools, which outlive the event loop of the test that opened them.
         self.send_response(status)
-        for name, value in {**headers, "connection": "close"}.items():
+        kept = {} if self.server.keep_alive else {"connection": "close"}
+        for name, value in {**headers, **kept}.items():
             self.send_header(name, value)
         self.end_headers()
 

@@ -78,6 +78,7 @@ class Turn:
 
     ``signature`` closes the thinking where the dialect has signatures (``None``: not sent; with empty ``reasoning`` a
     signed, wordless thinking block is sent only if ``signed_only``). ``redacted`` is a thinking block of opaque bytes.
+    ``refusal`` is sent where the dialect has a field for it (OpenAI), in place of text.
     """
 
     reasoning: tuple[str, ...] = ()
@@ -87,6 +88,7 @@ class Turn:
     signature: str | None = SIGNATURE
     signed_only: bool = False
     redacted: bytes = b""
+    refusal: str = ""
     fault: Fault | None = None
 
     @property

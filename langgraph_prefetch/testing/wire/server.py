@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
@@ -27,8 +27,9 @@ class WireServer:
     """Answers a script over HTTP on ``127.0.0.1``, streamed or whole as each request asks.
 
     ``seconds_per_token`` pauses before each streamed token; a whole answer waits as long as its stream would take, so
-    both styles cost the same. ``refuse_streaming`` answers streamed requests with HTTP 400. The last ``log_size``
-    requests are kept in :attr:`requests`. Use as a context manager; :attr:`url` is known on entry.
+    both styles cost the same. ``refuse_streaming`` answers streamed requests with HTTP 400; ``keep_alive`` leaves
+    connections open. The last ``log_size`` requests are kept in :attr:`requests`. Use as a context manager;
+    :attr:`url` is known on entry.
 
     An exception in a script function becomes an HTTP 500 and is kept in :attr:`failures`.
     """
@@ -42,6 +43,7 @@ class WireServer:
         *,
         seconds_to_first_token: float = 0.0,
         refuse_streaming: bool = False,
+        keep_alive: bool = False,
         log_size: int = 1000,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -55,6 +57,7 @@ class WireServer:
         self.seconds_per_token = seconds_per_token
         self.seconds_to_first_token = seconds_to_first_token
         self.refuse_streaming = refuse_streaming
+        self.keep_alive = keep_alive
         self._sleep = sleep
         self._log: deque[Request] = deque(maxlen=log_size)
         self._throttled: Counter[int] = Counter()
@@ -89,7 +92,7 @@ class WireServer:
             return tuple(self._failures)
 
     def __enter__(self) -> Self:
-        self._http = HttpServer(self._answer, self._disconnected)
+        self._http = HttpServer(self._answer, self._disconnected, keep_alive=self.keep_alive)
         threading.Thread(target=self._http.serve_forever, args=(0.01,), name=type(self).__name__, daemon=True).start()
         return self
 
@@ -99,6 +102,10 @@ class WireServer:
         if self._http is not None:
             self._http.close()
             self._http = None
+
+    def elsewhere(self, path: str, body: Mapping[str, Any]) -> Reply | None:
+        """The answer to a POST that the dialect has no route for; None: there is no such route."""
+        return None
 
     def _answer(self, path: str, body: dict[str, Any], out: Handler) -> None:
         try:
@@ -112,7 +119,7 @@ class WireServer:
             out.reply(Reply(500, repr(error).encode()))
         else:
             if request is None or turn is None:
-                out.reply(Reply(404, b"no such route"))
+                out.reply(self.elsewhere(path, body) or Reply(404, b"no such route"))
             elif problem := self._refusal(turn, request):
                 out.reply(problem)
             elif request.streamed:
