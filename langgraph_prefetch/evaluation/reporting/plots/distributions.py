@@ -1,0 +1,77 @@
+"""A row for each series: its values as dots, and over them a box from the first to the third quartile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from matplotlib.axes import Axes
+
+from langgraph_prefetch.evaluation.reporting.plain import quantile, shown, thinned
+from langgraph_prefetch.evaluation.reporting.plots.canvas import (
+    AXIS,
+    INK,
+    MUTED,
+    PAGE,
+    Canvas,
+    Look,
+    dots,
+    name_axes,
+    span,
+    write,
+)
+from langgraph_prefetch.evaluation.reporting.values import Distributions
+
+MAX_DOTS = 400
+MAX_SERIES = 24
+_ROW, _MIDDLE, _HALF = 62, 38, 11
+
+
+def draw(plot: Distributions, width: int) -> Canvas:
+    """The first `MAX_SERIES` series that have values; of each at most `MAX_DOTS` values, evenly spaced by rank."""
+    series = {name: sorted(values) for name, values in plot.series.items() if values}
+    shown_series = dict(list(series.items())[:MAX_SERIES])
+    height = _ROW * len(shown_series)
+    canvas = Canvas(width, height + AXIS)
+    axes = canvas.axes()
+    canvas.rows(axes, height)
+    axes.set_xlim(span([end for values in shown_series.values() for end in (values[0], values[-1])]))
+    name_axes(axes, x=plot.unit)
+    for number, (name, values) in enumerate(shown_series.items()):
+        _row(axes, _ROW * number, name, values, Look.of(number), plot.unit)
+    return canvas
+
+
+def notes(plot: Distributions) -> Iterator[str]:
+    """What was left out of the drawing."""
+    most = max(map(len, plot.series.values()), default=0)
+    if most > MAX_DOTS:
+        yield f"Of each series at most {MAX_DOTS} values are dots, evenly spaced by rank; boxes are of all values."
+    filled = sum(map(bool, plot.series.values()))
+    if filled > MAX_SERIES:
+        yield f"Drawn are the first {MAX_SERIES} of {filled} series; the table has all."
+
+
+def _row(axes: Axes, top: float, name: str, values: Sequence[float], look: Look, unit: str) -> None:
+    middle = top + _MIDDLE
+    across = axes.get_yaxis_transform()
+    write(axes, 0, top + 16, name, transform=across, fontweight="bold")
+    found = f"median {shown(quantile(values, 0.5))} {unit}, n = {len(values)}"
+    write(axes, 1, top + 16, found, transform=across, color=MUTED, ha="right")
+    kept = thinned(values, MAX_DOTS)
+    size = 5 if len(kept) <= 150 else 3.5
+    dots(axes, [(value, middle + _HALF * _spread(at)) for at, value in enumerate(kept)], look.colour, size=size)
+    low, first, half, third, high = (quantile(values, share) for share in (0.05, 0.25, 0.5, 0.75, 0.95))
+    for colour, more in ((PAGE, 2.5), (INK, 0.0)):  # a rim sets the box off from the dots
+        for ends in ((low, first), (third, high)):
+            axes.plot(ends, [middle] * 2, color=colour, linewidth=1.5 + more)
+        corners = [first, third, third, first, first], [middle + _HALF * each for each in (-1, -1, 1, 1, -1)]
+        axes.plot(*corners, color=colour, linewidth=1.5 + more)
+        axes.plot([half] * 2, [middle - _HALF, middle + _HALF], color=colour, linewidth=3.5 + more)
+
+
+def _spread(at: int) -> float:
+    """Between -0.8 and 0.8, neighbours far apart: the van der Corput sequence to base 2."""
+    share, part = 0.0, 0.5
+    while at:
+        share, at, part = share + part * (at & 1), at >> 1, part / 2
+    return 1.6 * share - 0.8
