@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from langgraph_prefetch.cli import cues, demo, doctor, fit, index, replay, search, timeline, version
+from langgraph_prefetch.cli import eval as evaluation
 from langgraph_prefetch.errors import PrefetchError
 
 PROGRAM = "langgraph-prefetch"
@@ -53,6 +54,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     index.register(commands)
     search.register(commands)
     replay.register(commands)
+    evaluation.register(commands)
     fit.register(commands)
     timeline.register(commands)
     cues.register(commands)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import importlib
-import importlib.metadata
-import platform
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +17,6 @@ from langgraph_prefetch.evaluation.trials import claim
 from langgraph_prefetch.suites.contract import Planned, Spending, Suite, SuiteContext
 from langgraph_prefetch.suites.suite_file import SuiteFile, find_suite, read_suite
 
-LIBRARIES = ("langgraph-prefetch", "langgraph", "langchain", "langchain-core", "scipy", "numpy")
 TARGETS = ("local", "aws")
 
 
@@ -45,6 +42,7 @@ class Request:
     agent: str | None = None
     tools: tuple[str, ...] = ("search",)
     questions: Path | None = None
+    inputs: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     target: str = "local"
 
 
@@ -105,6 +103,7 @@ def prepare(request: Request, say: Callable[[str], None]) -> Prepared:
         make_agent=None if request.agent is None else factory(request.agent),
         tools=request.tools,
         questions=request.questions,
+        inputs=request.inputs,
         target=request.target,
         say=say,
     )
@@ -138,20 +137,8 @@ def factory(name: str) -> Callable[[], Any]:
     return make
 
 
-def versions() -> dict[str, str]:
-    """Of what was measured, for the report."""
-    found = {"python": platform.python_version()}
-    for name in LIBRARIES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
-
-
 def _identity(request: Request, file: SuiteFile, context: SuiteContext) -> dict[str, Any]:
     """All that decides what is measured; a folder whose runs were made with another is refused."""
-    questions = request.questions
     return {
         "suite": file.suite,
         "suite file": file.fingerprint,
@@ -161,7 +148,8 @@ def _identity(request: Request, file: SuiteFile, context: SuiteContext) -> dict[
         "judges": list(request.judges),
         "agent": request.agent,
         "tools": list(request.tools),
-        "questions": None if questions is None else _fingerprint(questions),
+        "questions": None if request.questions is None else _fingerprint(request.questions),
+        "inputs": {name: [_fingerprint(path) for path in paths] for name, paths in sorted(request.inputs.items())},
         "target": request.target,
     }
 

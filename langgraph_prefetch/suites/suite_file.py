@@ -43,7 +43,12 @@ class SuiteFile:
     @property
     def stated(self) -> tuple[str, ...]:
         """Primary endpoint and hypotheses, as a report repeats them."""
-        return (f"Primary endpoint: {self.primary_endpoint}", *self.hypotheses)
+        return stated(self.settings)
+
+
+def stated(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Primary endpoint and hypotheses of a suite's settings, as a report repeats them."""
+    return (f"Primary endpoint: {settings['primary_endpoint']}", *settings["hypotheses"])
 
 
 def suite_folder() -> Path:

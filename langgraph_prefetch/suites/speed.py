@@ -1,0 +1,172 @@
+"""The suite ``speed``: how much sooner an agent answers when it is wrapped, asked the same questions in pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langgraph_prefetch.evaluation.reporting.values import Figure, RunTimeline, Section, SuiteReport, Summary
+from langgraph_prefetch.evaluation.rows import RunRow
+from langgraph_prefetch.evaluation.statistics.describe import mean
+from langgraph_prefetch.evaluation.statistics.ratios import geometric_mean_ratio
+from langgraph_prefetch.evaluation.statistics.values import Estimate
+from langgraph_prefetch.evaluation.trials import (
+    EventLog,
+    Outcome,
+    RowFile,
+    RunSettings,
+    key_of,
+    paired_trials,
+    run_trials,
+)
+from langgraph_prefetch.suites.agents import ARMS, BARE, WRAPPED, Bench, open_bench
+from langgraph_prefetch.suites.cells import estimate, share
+from langgraph_prefetch.suites.comparing import (
+    arms_section,
+    as_real,
+    batches_section,
+    kinds_section,
+    same_answers,
+    searches_section,
+    served,
+)
+from langgraph_prefetch.suites.contract import Planned, Spending, SuiteContext
+from langgraph_prefetch.suites.pairing import answered, median_run, pairs, searches
+from langgraph_prefetch.suites.sizes import Sizes, question_count
+from langgraph_prefetch.suites.suite_file import stated
+from langgraph_prefetch.suites.versions import settings_shown
+
+SUITE = "speed"
+SECONDS_A_RUN = 6.0
+
+
+def plan(context: SuiteContext) -> Planned:
+    """Count the runs; nothing is called."""
+    sizes = Sizes.of(context.settings)
+    runs = question_count(context) * len(ARMS) * sizes.batches * sizes.repeats * (2 if sizes.warm else 1)
+    seconds = None if context.model or context.make_agent else runs * SECONDS_A_RUN * sizes.pace / sizes.concurrency
+    return Planned(runs=runs, judge_calls=0, spending=Spending(calls=0), seconds=seconds)
+
+
+async def run(context: SuiteContext) -> SuiteReport:
+    """Ask every question of the three arms."""
+    sizes = Sizes.of(context.settings)
+    async with open_bench(context) as bench:
+        trials = paired_trials(
+            [question.id for question in bench.questions],
+            ARMS,
+            batches=sizes.batches,
+            repeats=sizes.repeats,
+            warm=sizes.warm,
+            seed=context.seed,
+        )
+        events = EventLog(context.out / "events.jsonl")
+        outcome = await run_trials(
+            trials,
+            bench.by_id,
+            bench.arms,
+            RowFile(context.out / "rows.jsonl"),
+            RunSettings(
+                suite=SUITE,
+                tools=bench.tools,
+                concurrency=sizes.concurrency,
+                timeout_seconds=sizes.timeout_seconds,
+                warm_up=context.make_agent is None and context.model is None,
+            ),
+            check=bench.check,
+            events=events,
+            say=context.say,
+        )
+    return report(context, bench, outcome, events)
+
+
+def report(context: SuiteContext, bench: Bench, outcome: Outcome, events: EventLog) -> SuiteReport:
+    """What the rows say."""
+    rows, warm = outcome.rows, any(row.warm for row in outcome.rows)
+    sections = [arms_section("Cold runs", rows, warm=False, seed=context.seed)]
+    if warm:
+        sections.append(arms_section("Warm runs", rows, warm=True, seed=context.seed))
+    sections += [
+        searches_section(rows, warm=False, seed=context.seed),
+        kinds_section(rows),
+        batches_section(rows, arms=ARMS),
+        *timeline_section(rows, events),
+    ]
+    ratio = geometric_mean_ratio(*pairs(rows, BARE, WRAPPED, warm=False).of())
+    return SuiteReport(
+        suite=SUITE,
+        title=str(context.settings["title"]),
+        hypotheses=stated(context.settings),
+        settings=settings_shown(context, bench.described),
+        sections=tuple(sections),
+        summary=_summary(rows, ratio, warm=warm),
+        limitations=(*_limitations(context), *outcome.remarks),
+        failures=(*_failures(context, ratio), *(outcome.remarks if outcome.given_up else ())),
+    )
+
+
+def timeline_section(rows: Sequence[RunRow], events: EventLog) -> list[Section]:
+    """The wrapped run in the middle, drawn."""
+    middle = median_run([row for row in answered(rows, arm=WRAPPED, warm=False) if row.searches])
+    found = () if middle is None else events.events_of(key_of(middle))
+    if middle is None or not found:
+        return []
+    caption = f"The median wrapped run with a search: {middle.question_id}, {middle.seconds:.2f} s"
+    return [Section(title="One run", blocks=(RunTimeline(caption=caption, events=found),))]
+
+
+def _summary(rows: Sequence[RunRow], ratio: Estimate, *, warm: bool) -> Summary:
+    cold = answered(rows, arm=WRAPPED, warm=False)
+    speed = [
+        Figure(name="wrapped / bare, cold", value=estimate(ratio), note="geometric mean over pairs, 95 % interval"),
+        *(
+            Figure(
+                name=f"{arm}, cold",
+                value=estimate(mean([row.seconds for row in answered(rows, arm=arm, warm=False)]), "s"),
+            )
+            for arm in ARMS
+        ),
+        Figure(name="searches served, cold", value=served(cold)),
+    ]
+    if warm:
+        again = geometric_mean_ratio(*pairs(rows, BARE, WRAPPED, warm=True).of())
+        speed.append(Figure(name="wrapped / bare, warm", value=estimate(again)))
+    made = searches(cold)
+    starts = sum(row.speculations for row in cold) + sum(each.answered == "ran" for each in made)
+    return Summary(
+        speed=tuple(speed),
+        quality=(
+            Figure(name="same answer, bare and wrapped", value=same_answers(rows)),
+            Figure(name="served passages as searched again", value=as_real(answered(rows, arm=WRAPPED))),
+        ),
+        cost=(
+            Figure(name="searches started / needed, cold", value=f"{starts / len(made):.3g}" if made else "none"),
+            Figure(
+                name="wasted searches, cold",
+                value=share(sum(row.wasted for row in cold), sum(row.speculations for row in cold)),
+            ),
+        ),
+    )
+
+
+def _failures(context: SuiteContext, ratio: Estimate) -> list[str]:
+    limit = context.settings.get("limits", {}).get("ratio")
+    if limit is None or context.smoke:
+        return []
+    if ratio.interval is None:
+        return [f"the ratio has no interval: {ratio.note}"]
+    if ratio.interval.high >= limit:
+        return [f"the interval of the paired ratio reaches {ratio.interval.high:.3f}, and was to stay below {limit:g}"]
+    return []
+
+
+def _limitations(context: SuiteContext) -> list[str]:
+    said = ["Runs of one question are no independent questions: read the ratio by question beside that by pairs."]
+    if context.make_agent is None:
+        said.append("The passages are few and the searches take as long as the suite's file says, not as yours do.")
+    if context.make_agent is None and context.model is None:
+        said.append(
+            "The model is scripted: its thoughts were written for this suite, and it never answers differently."
+        )
+    if context.smoke:
+        said.append("This was a smoke run: its figures mean nothing.")
+    return said
