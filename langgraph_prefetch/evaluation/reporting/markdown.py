@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from langgraph_prefetch.evaluation.reporting.outline import SUMMARY_HEAD, failure_title, hypotheses, summary_rows
+from langgraph_prefetch.evaluation.reporting.outline import (
+    SUMMARY_HEAD,
+    failure_title,
+    figure_columns,
+    hypotheses,
+    summary_rows,
+)
 from langgraph_prefetch.evaluation.reporting.plain import MAX_CELL, MAX_PARAGRAPH, MAX_ROWS, clipped
 from langgraph_prefetch.evaluation.reporting.values import Block, Section, SuiteReport, Table, Text
 from langgraph_prefetch.evaluation.reporting.words import described
@@ -17,7 +23,7 @@ _MARKUP = re.compile(
     r"|\](?=[(\[:])|^\[|!(?=\[)"
     r"|:(?=//)|(?<=www)\."
 )
-_START = re.compile(r"^(?:[#>+=-]|\d+(?=[.)]))")
+_START = re.compile(r"^(?:[#>+=-]|\d+(?=[.)](?: |$)))")
 
 
 def to_markdown(report: SuiteReport) -> str:
@@ -27,15 +33,19 @@ def to_markdown(report: SuiteReport) -> str:
 
 def escaped(text: str) -> str:
     """Text that Markdown shows as it is."""
-    text = _MARKUP.sub(r"\\\g<0>", text)
+    text = in_cell(text)
     return _START.sub(lambda found: found[0] + "\\" if found[0].isdigit() else "\\" + found[0], text)
+
+
+def in_cell(text: str) -> str:
+    """Text that Markdown shows as it is where no line begins."""
+    return _MARKUP.sub(r"\\\g<0>", text)
 
 
 def _parts(report: SuiteReport) -> Iterator[str]:
     yield f"# {_line(report.title)}"
     if report.failures:
-        yield f"> **{failure_title(report)}**"
-        yield _items(report.failures, quoted=True)
+        yield f"> **{failure_title(report)}**\n>\n{_items(report.failures, quoted=True)}"
     yield "## Hypotheses, written before the run"
     yield _items(hypotheses(report))
     if report.settings:
@@ -77,8 +87,8 @@ def _table(table: Table, *, captioned: bool = True) -> Iterator[str]:
         yield "No rows."
     else:
         lines = [table.head, *table.rows[:MAX_ROWS]]
-        rule = "|".join(["---", *("---:" for _ in table.head[1:])])
-        written = ["| " + " | ".join(escaped(clipped(cell, MAX_CELL)) or " " for cell in line) + " |" for line in lines]
+        rule = "|".join("---:" if each else "---" for each in figure_columns(table))
+        written = ["| " + " | ".join(in_cell(clipped(cell, MAX_CELL)) or " " for cell in line) + " |" for line in lines]
         yield "\n".join([written[0], f"|{rule}|", *written[1:]])
     if len(table.rows) > MAX_ROWS:
         yield f"The first {MAX_ROWS} of {len(table.rows):,} rows; all are in `report.json`."

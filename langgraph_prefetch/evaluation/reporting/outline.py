@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from langgraph_prefetch.evaluation.reporting.values import Figure, SuiteReport, Summary
+import re
+
+from langgraph_prefetch.evaluation.reporting.values import Figure, SuiteReport, Summary, Table
+
+_FIGURE = re.compile(r"[<>≈+-]?\s?\d|none\b|$")
+_SHORT = 16
 
 SUMMARY_HEAD = ("Of", "figure", "value", "note")
 NOT_MEASURED = "not measured by this suite"
 EXPLORATORY = "None was written down: what follows explores, and confirms nothing."
+
+
+def figure_columns(table: Table) -> tuple[bool, ...]:
+    """Of each column, whether it holds short figures alone and so is set to the right; the first names the rows."""
+    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.head)
+    return (False, *(all(_FIGURE.match(cell) and len(cell) < _SHORT for cell in column) for column in columns[1:]))
 
 
 def failure_title(report: SuiteReport) -> str:

@@ -11,7 +11,13 @@ from importlib.resources import files
 from itertools import count
 
 from langgraph_prefetch.errors import MissingExtraError
-from langgraph_prefetch.evaluation.reporting.outline import SUMMARY_HEAD, failure_title, hypotheses, summary_rows
+from langgraph_prefetch.evaluation.reporting.outline import (
+    SUMMARY_HEAD,
+    failure_title,
+    figure_columns,
+    hypotheses,
+    summary_rows,
+)
 from langgraph_prefetch.evaluation.reporting.plain import MAX_CELL, MAX_PARAGRAPH, MAX_ROWS, clipped
 from langgraph_prefetch.evaluation.reporting.plots.draw import Drawn, drawn
 from langgraph_prefetch.evaluation.reporting.values import Block, SuiteReport, Table, Text
@@ -71,7 +77,7 @@ def _template() -> jinja2.Template:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"cell": _cell, "line": _line, "drawing": Markup}
-    environment.globals |= {"MAX_ROWS": MAX_ROWS}
+    environment.globals |= {"MAX_ROWS": MAX_ROWS, "figure_columns": figure_columns}
     return environment.from_string(_text("page.html"))
 
 

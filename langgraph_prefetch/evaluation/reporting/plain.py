@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 MAX_CELL = 300
 MAX_PARAGRAPH = 4_000
-MAX_LABEL = 44
+MAX_LABEL = 40
 MAX_ROWS = 200
 
 # Controls, lone surrogates, and marks that turn the order of the text around them.
@@ -40,10 +40,19 @@ def clipped(text: str, most: int) -> str:
     return f"{text[: most - 1]}… ({len(text) - most + 1:,} more characters)"
 
 
+def columns(text: str) -> int:
+    """How much room a text takes, in letters of the Latin script."""
+    return sum(2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text)
+
+
 def label(text: str) -> str:
     """The text as short as a drawing needs it."""
     text = printable(text)
-    return text if len(text) <= MAX_LABEL else f"{text[: MAX_LABEL - 1]}…"
+    if columns(text) <= MAX_LABEL:
+        return text
+    while columns(text) >= MAX_LABEL:
+        text = text[:-1]
+    return f"{text}…"
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:

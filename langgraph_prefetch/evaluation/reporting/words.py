@@ -88,7 +88,7 @@ def _differences(plot: PairedDifferences) -> Described:
     below, above = sum(each < 0 for each in found), sum(each > 0 for each in found)
     said = (
         f"Difference of each pair, {plot.second} minus {plot.first}: median {shown(five(found)[2])} {plot.unit} "
-        f"(n = {len(found)} pairs). {plot.second} needed less in {below}, more in {above}"
+        f"(n = {len(found)} pairs). Of these, {plot.second} needed less in {below}, more in {above}"
     )
     equal = len(found) - below - above
     row = (f"{plot.second} minus {plot.first}", str(len(found)), *_five(found), str(below), str(above))

@@ -12,16 +12,17 @@ from langgraph_prefetch.evaluation.reporting.plots.canvas import (
     Entry,
     Look,
     bar,
+    headline,
+    headline_height,
     legend_height,
     name_axes,
-    write,
 )
 from langgraph_prefetch.evaluation.reporting.values import StackedBars
 from langgraph_prefetch.evaluation.reporting.words import components, total
 
 MAX_BARS = 24
 MAX_COMPONENTS = 30
-_ROW = 52
+_ROW = 30
 
 
 def draw(plot: StackedBars, width: int) -> Canvas:
@@ -34,23 +35,23 @@ def draw(plot: StackedBars, width: int) -> Canvas:
     if len(components(plot)) > len(names):
         entries.append(Entry("the rest", rest))
     under = legend_height(len(entries), width)
-    height = _ROW * len(bars)
+    said = [f"{shown(total(parts))} {plot.unit}" for parts in bars.values()]
+    head = headline_height(list(bars), said, width)
+    height = (head + _ROW) * len(bars)
     canvas = Canvas(width, height + AXIS + under)
     axes = canvas.axes(bottom=AXIS + under)
     canvas.rows(axes, height)
     axes.set_xlim(0, max(map(total, bars.values())) * 1.02 or 1.0)
     name_axes(axes, x=plot.unit)
-    across = axes.get_yaxis_transform()
     for number, (bar_name, parts) in enumerate(bars.items()):
-        top, begin = _ROW * number, 0.0
-        write(axes, 0, top + 16, bar_name, transform=across, fontweight="bold")
-        write(axes, 1, top + 16, f"{shown(total(parts))} {plot.unit}", transform=across, color=MUTED, ha="right")
+        top, begin = (head + _ROW) * number, 0.0
+        headline(axes, top, head, bar_name, said[number])
         for name in names:
             if amount := parts.get(name, 0.0):
-                bar(axes, begin, top + 23, amount, 20, looks[name])
+                bar(axes, begin, top + head + 1, amount, 20, looks[name])
                 begin += amount
         if (left := total(parts) - begin) > total(parts) * 1e-9:
-            bar(axes, begin, top + 23, left, 20, rest)
+            bar(axes, begin, top + head + 1, left, 20, rest)
     canvas.legend(entries)
     return canvas
 

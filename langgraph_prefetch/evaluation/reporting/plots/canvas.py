@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from langgraph_prefetch.errors import MissingExtraError
-from langgraph_prefetch.evaluation.reporting.plain import label, shown
+from langgraph_prefetch.evaluation.reporting.plain import columns, label, shown
 
 try:
     from matplotlib.axes import Axes
@@ -32,7 +32,7 @@ ROLES = {INK: "ink", MUTED: "muted", GRID: "grid", PAGE: "page"} | {
 }
 
 # Their numbers have no divisor in common, so that what has the same colour differs in the rest.
-HATCHES = ("", "///", "...", "\\\\\\", "xxx")
+HATCHES = ("", "///", "---", "\\\\\\", "xxx")
 MARKERS = ("o", "s", "^", "D", "v")
 DASHES: tuple[Any, ...] = ("-", (0, (6, 2)), (0, (2, 2)), (0, (8, 2, 2, 2)), (0, (1, 1.5)))
 
@@ -101,9 +101,9 @@ class Canvas:
         axes = self.figure.add_axes((0, 0, 1, height / self.height), facecolor="none")
         axes.set(xlim=(0, self.width), ylim=(height, 0))
         axes.axis("off")
-        columns = 2 if self.is_wide else 1
+        beside = 2 if self.is_wide else 1
         for number, entry in enumerate(entries):
-            x, y = 8 + number % columns * self.width / columns, LEGEND_ROW * (number // columns) + 10
+            x, y = 8 + number % beside * self.width / beside, LEGEND_ROW * (number // beside) + 10
             look = entry.look
             if entry.line:
                 axes.plot([x, x + 14, x + 28], [y] * 3, color=look.colour, linestyle=look.dash, marker=look.marker,
@@ -116,6 +116,22 @@ class Canvas:
 def legend_height(entries: int, width: int) -> int:
     """In pixels."""
     return LEGEND_ROW * -(-entries // (2 if width >= WIDE else 1)) + 4
+
+
+def headline_height(names: Sequence[str], values: Sequence[str], width: int) -> int:
+    """How high a row's heading has to be: one line, or two where name and value have no room side by side."""
+    widest = max(columns(label(name)) + columns(label(value)) for name, value in zip(names, values, strict=True))
+    return 22 if widest * 7.6 < width - 30 else 38
+
+
+def headline(axes: Axes, top: float, height: int, name: str, value: str) -> None:
+    """A row's name, and to the right of it or under it what it comes to."""
+    across = axes.get_yaxis_transform()
+    write(axes, 0, top + 16, name, transform=across, fontweight="bold")
+    if height > 22:
+        write(axes, 0, top + 32, value, transform=across, color=MUTED)
+    else:
+        write(axes, 1, top + 16, value, transform=across, color=MUTED, ha="right")
 
 
 def bar(axes: Axes, x: float, y: float, width: float, height: float, look: Look, *, hollow: bool = False) -> None:

@@ -10,34 +10,37 @@ from langgraph_prefetch.evaluation.reporting.plain import quantile, shown, thinn
 from langgraph_prefetch.evaluation.reporting.plots.canvas import (
     AXIS,
     INK,
-    MUTED,
     PAGE,
     Canvas,
     Look,
     dots,
+    headline,
+    headline_height,
     name_axes,
     span,
-    write,
 )
 from langgraph_prefetch.evaluation.reporting.values import Distributions
 
 MAX_DOTS = 400
 MAX_SERIES = 24
-_ROW, _MIDDLE, _HALF = 62, 38, 11
+_ROW, _MIDDLE, _HALF = 40, 16, 11
 
 
 def draw(plot: Distributions, width: int) -> Canvas:
     """The first `MAX_SERIES` series that have values; of each at most `MAX_DOTS` values, evenly spaced by rank."""
     series = {name: sorted(values) for name, values in plot.series.items() if values}
-    shown_series = dict(list(series.items())[:MAX_SERIES])
-    height = _ROW * len(shown_series)
+    drawn = dict(list(series.items())[:MAX_SERIES])
+    said = [f"median {shown(quantile(each, 0.5))} {plot.unit}, n = {len(each)}" for each in drawn.values()]
+    head = headline_height(list(drawn), said, width)
+    height = (head + _ROW) * len(drawn)
     canvas = Canvas(width, height + AXIS)
     axes = canvas.axes()
     canvas.rows(axes, height)
-    axes.set_xlim(span([end for values in shown_series.values() for end in (values[0], values[-1])]))
+    axes.set_xlim(span([end for values in drawn.values() for end in (values[0], values[-1])]))
     name_axes(axes, x=plot.unit)
-    for number, (name, values) in enumerate(shown_series.items()):
-        _row(axes, _ROW * number, name, values, Look.of(number), plot.unit)
+    for number, (name, values) in enumerate(drawn.items()):
+        headline(axes, (head + _ROW) * number, head, name, said[number])
+        _row(axes, (head + _ROW) * number + head + _MIDDLE, values, Look.of(number))
     return canvas
 
 
@@ -51,12 +54,7 @@ def notes(plot: Distributions) -> Iterator[str]:
         yield f"Drawn are the first {MAX_SERIES} of {filled} series; the table has all."
 
 
-def _row(axes: Axes, top: float, name: str, values: Sequence[float], look: Look, unit: str) -> None:
-    middle = top + _MIDDLE
-    across = axes.get_yaxis_transform()
-    write(axes, 0, top + 16, name, transform=across, fontweight="bold")
-    found = f"median {shown(quantile(values, 0.5))} {unit}, n = {len(values)}"
-    write(axes, 1, top + 16, found, transform=across, color=MUTED, ha="right")
+def _row(axes: Axes, middle: float, values: Sequence[float], look: Look) -> None:
     kept = thinned(values, MAX_DOTS)
     size = 5 if len(kept) <= 150 else 3.5
     dots(axes, [(value, middle + _HALF * _spread(at)) for at, value in enumerate(kept)], look.colour, size=size)

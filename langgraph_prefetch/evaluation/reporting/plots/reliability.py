@@ -54,7 +54,7 @@ def draw(plot: Reliability, width: int) -> Canvas:
                 ends = [max(0.0, each.interval.low), min(1.0, each.interval.high)]
                 axes.plot([each.predicted + aside] * 2, ends, color=look.colour, linewidth=1.5)
             place = each.predicted + (number - len(series) / 2) * thick
-            bar(counts, place, 0, thick * 0.9, each.n, Look(look.colour, "", look.marker, look.dash))
+            bar(counts, place, 0, thick * 0.9, each.n, look)
         points = sorted((each.predicted + aside, each.observed) for each in bins)
         line = axes.plot(*zip(*points, strict=True), color=look.colour, linestyle=look.dash, linewidth=2)
         line[0].set(marker=look.marker, markersize=7, clip_on=False)

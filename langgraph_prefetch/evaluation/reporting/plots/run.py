@@ -29,7 +29,7 @@ _HIDDEN = Look(SERIES[2], "", "", (0, (3, 2)))
 _FATES = {
     Ending.SERVED: Entry("speculation that served a call", Look(SERIES[2], "", "", "-")),
     Ending.WASTED: Entry("wasted: never asked for", Look(SERIES[1], "///", "", "-")),
-    Ending.CANCELLED: Entry("cancelled before it was ready", Look(SERIES[4], "...", "", "-")),
+    Ending.CANCELLED: Entry("cancelled before it was ready", Look(SERIES[4], "---", "", "-")),
     Ending.FAILED: Entry("failed", Look(SERIES[3], "xxx", "", "-")),
     Ending.FETCHED: Entry("passages fetched for near misses", Look(SERIES[2], "", "", (0, (1, 1))), hollow=True),
     Ending.UNSETTLED: Entry("speculation whose end was not kept", Look(MUTED, "", "", "-"), hollow=True),

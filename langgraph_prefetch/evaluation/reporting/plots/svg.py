@@ -19,18 +19,7 @@ _LOCK = threading.Lock()  # matplotlib's settings are the process's
 
 _KEPT = frozenset(
     {
-        *(
-            "clip-path",
-            "d",
-            "fill",
-            "fill-opacity",
-            "font-size",
-            "font-weight",
-            "height",
-            "opacity",
-            "patternUnits",
-            "r",
-        ),
+        *("clip-path", "d", "fill", "fill-opacity", "font-size", "font-weight", "height", "opacity", "patternUnits"),
         *("stroke", "stroke-dasharray", "stroke-dashoffset", "stroke-linecap", "stroke-linejoin", "stroke-opacity"),
         *("stroke-width", "text-anchor", "transform", "width", "x", "y"),
     }
@@ -39,6 +28,7 @@ _NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)px")
 _WEIGHT = re.compile(r"\b(bold|[1-9]00)\b")
 _REFERENCE = re.compile(r"url\(#([\w-]+)\)")
+_POINT = re.compile(r"M (\S+) (\S+) L \1 \2(?!\S)")
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _LEFT_OUT = frozenset({"metadata", "style"})
 
@@ -111,5 +101,6 @@ def _styles(text: str) -> dict[str, str]:
 
 
 def _short(value: str) -> str:
-    """Numbers to a hundredth of a pixel."""
-    return " ".join(_NUMBER.sub(lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), value).split())
+    """Numbers to a hundredth of a pixel, and a line to where it begins as one without length."""
+    text = _NUMBER.sub(lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), value)
+    return _POINT.sub(r"M\1 \2h0", " ".join(text.split()))
