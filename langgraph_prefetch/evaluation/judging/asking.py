@@ -16,6 +16,7 @@ from langgraph_prefetch.evaluation.judging.many import each
 from langgraph_prefetch.evaluation.judging.reading import MAX_DETAIL, read_output
 from langgraph_prefetch.evaluation.judging.replies import Answer, Ask
 from langgraph_prefetch.evaluation.judging.spending import REPLY_TOKENS, JudgePlan, Ledger, tokens_of
+from langgraph_prefetch.evaluation.judging.stale import past_stale_connections
 from langgraph_prefetch.evaluation.judging.store import VerdictStore
 from langgraph_prefetch.evaluation.judging.values import Reason
 
@@ -31,6 +32,7 @@ class Asker:
         self.limits, self.store = limits, store
         self.ledger = Ledger(budget=limits.budget)
         self._silent: Counter[str] = Counter()
+        self._turns: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
 
     async def all(self, asks: Sequence[Ask]) -> dict[str, Answer]:
         """The answers by key. What is asked several times is asked once.
@@ -42,6 +44,14 @@ class Asker:
         wanted = {ask.key: ask for ask in asks}
         answers = await each(list(wanted.values()), self.one, self.limits.max_concurrency)
         return dict(zip(wanted, answers, strict=True))
+
+    async def limited(self, ask: Ask) -> Answer:
+        """One answer, in its turn: for callers that ask in several places at a time."""
+        loop = asyncio.get_running_loop()
+        if self._turns is None or self._turns[0] is not loop:
+            self._turns = loop, asyncio.Semaphore(self.limits.max_concurrency)
+        async with self._turns[1]:
+            return await self.one(ask)
 
     async def one(self, ask: Ask) -> Answer:
         """One answer; the caller bounds how many are under way."""
@@ -92,7 +102,7 @@ class Asker:
             # Samples are the user's data, and go to the judge alone.
             with tracing_context(enabled=False):
                 async with asyncio.timeout(self.limits.timeout_seconds):
-                    output = await model.ainvoke(list(ask.messages))
+                    output = await past_stale_connections(lambda: model.ainvoke(list(ask.messages)))
         except TimeoutError:
             failed = Answer.without(Reason.TIMED_OUT, f"no reply in {self.limits.timeout_seconds:g} s")
         except Exception as error:  # noqa: BLE001  whatever a provider's client raises is a judge that failed
