@@ -6,17 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langgraph_prefetch.errors import MissingExtraError
-from langgraph_prefetch.evaluation.reporting.plain import columns, label, shown
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch, Rectangle
+from matplotlib.path import Path
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-try:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.patches import PathPatch, Rectangle
-    from matplotlib.path import Path
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-except ImportError as error:
-    raise MissingExtraError(error.name or "matplotlib", "eval") from error
+from langgraph_prefetch.evaluation.reporting.plain import columns, label, shown
 
 WIDE, NARROW = 680, 330
 TEXT = 12
