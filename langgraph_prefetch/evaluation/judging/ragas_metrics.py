@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 from langchain_core.embeddings import Embeddings
 
 from langgraph_prefetch.errors import ConfigurationError, did_you_mean
+from langgraph_prefetch.evaluation.judging.asked_model import NoVerdictError
 from langgraph_prefetch.evaluation.judging.judge import Judge
 from langgraph_prefetch.evaluation.judging.judging import Judging, check_parts, stopped
 from langgraph_prefetch.evaluation.judging.many import each
@@ -21,7 +22,6 @@ from langgraph_prefetch.evaluation.judging.own_loop import in_own_loop
 from langgraph_prefetch.evaluation.judging.ragas_models import (
     AskedEmbedder,
     AskedModel,
-    NoVerdictError,
     QuestionsOnly,
 )
 from langgraph_prefetch.evaluation.judging.ragas_setup import (

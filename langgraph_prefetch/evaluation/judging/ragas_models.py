@@ -7,22 +7,16 @@ from typing import Any, TypeVar
 from langchain_core.embeddings import Embeddings
 from pydantic import BaseModel
 
+from langgraph_prefetch.evaluation.judging.asked_model import NoVerdictError
 from langgraph_prefetch.evaluation.judging.asking import Asker
 from langgraph_prefetch.evaluation.judging.judging import valid
 from langgraph_prefetch.evaluation.judging.ragas_setup import RAGAS_VERSION, BaseRagasEmbedding, InstructorBaseRagasLLM
 from langgraph_prefetch.evaluation.judging.replies import Ask
+from langgraph_prefetch.evaluation.judging.stale import past_stale_connections
 from langgraph_prefetch.evaluation.judging.values import Reason, Unscored
 
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
 _YES_OR_NO = ("verdict", "attributed", "noncommittal")
-
-
-class NoVerdictError(Exception):
-    """A model call of a metric came to nothing; carries why through ragas."""
-
-    def __init__(self, unscored: Unscored) -> None:
-        self.unscored = unscored
-        super().__init__(unscored.reason.value)
 
 
 class AskedModel(InstructorBaseRagasLLM):  # type: ignore[misc]  # ragas is not there where types are checked
@@ -31,6 +25,7 @@ class AskedModel(InstructorBaseRagasLLM):  # type: ignore[misc]  # ragas is not 
     def __init__(self, asker: Asker, judge: str, metric: str, subject: str) -> None:
         self._asker, self._judge, self._metric, self._subject = asker, judge, metric, subject
         self._asked: dict[str, int] = {}
+        self._statements = 0
 
     def generate(self, prompt: str, response_model: type[ReplyT]) -> ReplyT:
         """Not used: everything here is awaited."""
@@ -51,10 +46,19 @@ class AskedModel(InstructorBaseRagasLLM):  # type: ignore[misc]  # ragas is not 
         reply = valid(await self._asker.limited(ask), response_model)
         if isinstance(reply, Unscored):
             raise NoVerdictError(reply)
-        wrong = _not_yes_or_no(reply.model_dump())
+        wrong = _not_yes_or_no(reply.model_dump()) or self._miscounted(reply)
         if wrong is not None:
             raise NoVerdictError(Unscored(reason=Reason.MALFORMED, detail=wrong))
         return reply
+
+    def _miscounted(self, reply: BaseModel) -> str | None:
+        """Of faithfulness: as many verdicts as there were statements, or ragas would average over those that came."""
+        statements = getattr(reply, "statements", None)
+        if not isinstance(statements, list) or all(isinstance(each, str) for each in statements):
+            self._statements = len(statements or ())
+            return None
+        same = len(statements) == self._statements
+        return None if same else f"{len(statements)} verdicts on {self._statements} statements"
 
 
 class AskedEmbedder(BaseRagasEmbedding):  # type: ignore[misc]
@@ -70,11 +74,15 @@ class AskedEmbedder(BaseRagasEmbedding):  # type: ignore[misc]
 
     async def aembed_text(self, text: str, **kwargs: Any) -> list[float]:
         """A vector."""
-        return await self._embeddings.aembed_query(text)
+        try:
+            return await past_stale_connections(lambda: self._embeddings.aembed_query(text))
+        except Exception as error:
+            detail = f"the embedder: {type(error).__name__}"
+            raise NoVerdictError(Unscored(reason=Reason.FAILED, detail=detail)) from error
 
 
 class QuestionsOnly(InstructorBaseRagasLLM):  # type: ignore[misc]
-    """For answer relevancy: a reply without a question is no reply. ragas would leave it out, and score 0 without any."""
+    """For answer relevancy: a reply without a question is no reply, where ragas would score 0 if none has one."""
 
     def __init__(self, model: AskedModel) -> None:
         self._model = model

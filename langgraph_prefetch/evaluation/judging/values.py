@@ -49,6 +49,7 @@ class Reason(StrEnum):
     NO_REFERENCE = "no reference"
     NO_CONTEXTS = "no contexts"
     NO_PARTNER = "no partner"
+    TOO_LONG = "text too long"
     MALFORMED = "malformed reply"
     VERBOSE = "reply too long"
     REFUSED = "judge refused"

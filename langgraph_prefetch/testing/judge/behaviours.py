@@ -134,9 +134,9 @@ def said(wanted: Asked, reply: Mapping[str, Any]) -> Turn:
 def _spoilt(fault: Fault, value: Any) -> Any:
     choice = value in ("first", "second", "tie")
     if fault == "out of range":
-        return value + 10 if isinstance(value, int) else "neither" if choice else value
+        return value + 10 if isinstance(value, int | float) else "neither" if choice else value
     if fault == "wrong type":
-        return str(value) if isinstance(value, int) else [value] if choice else value
+        return str(value) if isinstance(value, int | float) else [value] if choice else value
     return value
 
 
