@@ -31,7 +31,7 @@ $(VENV)/.demo: $(VENV)/.made
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.made
-	scripts/install.sh $(VENV) --editable '.[demo,dask,embedded,ingest,judges,minilm,wordllama]' --group dev
+	scripts/install.sh $(VENV) --editable '.[aws,demo,dask,embedded,ingest,judges,minilm,wordllama]' --group dev
 	@touch $@ $(VENV)/.demo
 
 .PHONY: venv

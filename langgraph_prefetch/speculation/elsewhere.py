@@ -99,15 +99,14 @@ class _Flight:
             RemoteSearchError: it gave nothing.
         """
         epoch = await self._epoch()
-        job = self._job(epoch)
+        self._mine = job = self._job(epoch)
         if job.scope_id is not None:
             held = await self._in_time(self._cache.begin(job, here=self._queue is None))
-            if held.state is HeldState.READY:
-                return self._landed(held, progress, epoch)
             if held.state is not HeldState.ABSENT:
-                job = replace(job, generation=held.generation)
-                return self._landed(await self._cache.wait(job, progress.start), progress, epoch)
-        self._mine = job
+                self._mine = None
+                if held.state is HeldState.PENDING:
+                    held = await self._cache.wait(replace(job, generation=held.generation), progress.start)
+                return self._landed(held, progress, epoch)
         if self._queue is None:
             raise NotDispatchedError("nobody else searches for it")
         try:

@@ -18,6 +18,7 @@ from langgraph_prefetch.events import (
     SpeculationStarted,
 )
 from langgraph_prefetch.keys import SearchKey
+from langgraph_prefetch.live_variants import pinned
 from langgraph_prefetch.ports import Caller, SearchTool, Work
 from langgraph_prefetch.query_hash import query_hash
 from langgraph_prefetch.speculation.cache import DECLINED, FAILED_SECONDS, Entry
@@ -123,6 +124,7 @@ def _start(
     for each in (work, work.otherwise):
         if each is not None:
             each.context.run(speculating.set, True)
+            each.context.run(pinned.set, session.given)
     speculation = Speculation(
         id=f"{os.getpid():x}-{next(_numbers)}",
         tool=wish.tool.policy.name,

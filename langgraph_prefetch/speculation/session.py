@@ -8,7 +8,8 @@ from typing import Any
 
 from langgraph_prefetch.config import PrefetchOptions
 from langgraph_prefetch.events import EventHub
-from langgraph_prefetch.keys import RunScope, Scope, SearchKey, search_key
+from langgraph_prefetch.keys import Encoded, RunScope, Scope, SearchKey, search_key
+from langgraph_prefetch.live_variants import NOTHING, Pinned
 from langgraph_prefetch.ports import Caller, SearchTool
 from langgraph_prefetch.speculation.cache import Entry, SpeculationCache
 from langgraph_prefetch.speculation.elsewhere import Elsewhere
@@ -28,6 +29,7 @@ class Session:
     ``gate`` weighs guesses, and ``watch`` holds those that were not started; None where nothing is weighed.
     ``trouble`` is told of failures in what belongs to the user. ``given_up`` is told of entries that are void now but
     have a result. ``elsewhere`` takes searches to workers, or shares results with other processes; None: neither.
+    ``given`` is what experiments gave this run: results of runs that were given something else are not its own.
     """
 
     run_id: str
@@ -43,6 +45,7 @@ class Session:
     trouble: Callable[[str, BaseException], None] = lambda where, error: None
     given_up: Callable[[Entry], None] | None = None
     elsewhere: Elsewhere | None = None
+    given: Pinned = NOTHING
 
     @property
     def cache(self) -> SpeculationCache:
@@ -65,8 +68,13 @@ class Session:
         Raises:
             UnkeyableError: an argument without a canonical form.
         """
-        caller_key = caller.key(self.options.ignore_configurable)
+        caller_key = self.caller_key(caller)
         return search_key(tool.identity, tool.complete(arguments), caller_key, self.scope)
+
+    def caller_key(self, caller: Caller) -> Encoded:
+        """Equal for callers that no tool could tell apart, and that experiments gave the same."""
+        told = caller.key(self.options.ignore_configurable)
+        return (told, self.given.key) if self.given.key else told
 
     def lane(self, tool: SearchTool) -> str:
         """What tells one backend's traffic from another's: the tool's name, so that tools made per request share it."""
