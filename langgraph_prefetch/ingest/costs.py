@@ -1,7 +1,12 @@
-"""What a run costs, by a formula fitted to what its batches took: T ≈ Nα/(bP) + Nβ/P + Ω.
+"""What a run costs, by a formula fitted to what its batches took.
+
+    T ≈ max( Nα/(bP) + Nβ/P of the slowest stage, Nγ ) + Ω
 
 ``N`` items in requests of ``b``, ``P`` of them at once: ``α`` seconds a request, ``β`` seconds an item, ``Ω`` seconds
-for the rest. The stages of an ingestion overlap, so that the slowest of them is the run, and the others are in Ω.
+for the rest. The stages of an ingestion overlap, so that the slowest of them is the run. What they cannot overlap is
+what each needs of the one interpreter that runs them all: ``γ`` seconds an item, all stages together. The interpreter
+is one more resource, and the resource that an item needs longest sets the pace (the bottleneck law: Denning and Buzen,
+"The Operational Analysis of Queueing Network Models", ACM Computing Surveys 10:3, 1978).
 """
 
 from __future__ import annotations
@@ -20,8 +25,12 @@ except ImportError as error:
     raise MissingExtraError("numpy", "ingest") from error
 
 
-_OWN_SECONDS = 0.0005
-"""What a request costs us at least, however fast the embedder answers."""
+OWN_SECONDS = 0.002
+"""What a request costs us at least, however fast the embedder answers: two hand-overs between busy threads."""
+_HARDLY = 1.05
+"""What is so many times slower is hardly slower."""
+SHARED = "shared"
+"""In place of a stage's name: what all stages need, the interpreter."""
 _HEADROOM = 2.0
 """So many times the pace that is to be kept up with: requests vary, and a batch waits for its slowest."""
 
@@ -108,18 +117,21 @@ class CostModel:
     Attributes:
         stages: what each costs, by its name.
         loads: how each was run.
-        omega: seconds that the slowest stage does not explain, for ``items`` items.
+        omega: seconds that the slowest does not explain, for ``items`` items.
         items: how many passages it was fitted to.
+        shared: γ, the seconds that all stages together take of the interpreter for an item.
     """
 
     stages: Mapping[str, StageCost]
     loads: Mapping[str, Load]
     omega: float
     items: int
+    shared: float = 0.0
 
     def slowest(self, items: int, loads: Mapping[str, Load] | None = None) -> str:
-        """The stage that sets the pace."""
-        return max(self.stages, key=lambda name: self._stage_seconds(name, items, loads), default="embed")
+        """The stage that sets the pace; ``SHARED`` where that is the interpreter, of which all stages need some."""
+        found = max(self.stages, key=lambda name: self._stage_seconds(name, items, loads), default="embed")
+        return SHARED if self.shared * items > self._stage_seconds(found, items, loads) else found
 
     def predict(self, items: int, loads: Mapping[str, Load] | None = None) -> float:
         """Seconds for ``items`` passages, run as ``loads`` say; as they were, where nothing is said."""
@@ -134,6 +146,8 @@ class CostModel:
         return self._stage_seconds(name, self.items, None) / self.items if self.items else 0.0
 
     def _stage_seconds(self, name: str, items: int, loads: Mapping[str, Load] | None) -> float:
+        if name == SHARED:
+            return self.shared * items
         load = (loads or {}).get(name) or self.loads.get(name) or Load(batch=1, workers=1)
         return self.stages[name].seconds(items, load.batch, load.workers) if name in self.stages else 0.0
 
@@ -142,16 +156,56 @@ class CostModel:
             f"{name:<6} {cost}, b {self.loads[name].batch}, P {self.loads[name].workers}"
             for name, cost in self.stages.items()
         ]
+        lines.append(f"{SHARED:<6} γ {self.shared * 1e6:.1f} µs an item, of the interpreter that all stages share")
         return "\n".join([*lines, f"Ω      {self.omega * 1e3:.0f} ms; the slowest is {self.slowest(self.items)}"])
+
+    def explain(self) -> str:
+        """The model in lines, and why as many writers were at work as there were."""
+        return f"{self}\n{self._of_writers()}"
+
+    def _of_writers(self) -> str:
+        load = self.loads.get("upsert")
+        if load is None or not self.items:
+            return "writers: nothing was written"
+        each = self.per_item("upsert") * load.workers
+        names = [name for name in (*self.stages, SHARED) if name != "upsert"]
+        other = max(names, key=self.per_item, default=SHARED)
+        pace = self.per_item(other)
+        now, more = max(each / load.workers, pace), max(each / (load.workers + 1), pace)
+        saved = 1 - more / now if now else 0.0
+        return (
+            f"writers: {load.workers}; a passage takes one {each * 1e6:.1f} µs, and {pace * 1e6:.1f} µs of the slowest "
+            f"other, {other}: one more would save {saved:.0%}"
+        )
 
 
 def model_of(
-    timings: Mapping[str, Sequence[Timing]], loads: Mapping[str, Load], *, items: int, seconds: float
+    timings: Mapping[str, Sequence[Timing]],
+    loads: Mapping[str, Load],
+    *,
+    items: int,
+    seconds: float,
+    shared: float = 0.0,
 ) -> CostModel:
-    """The model of a run that took ``seconds`` for ``items``."""
+    """The model of a run that took ``seconds`` for ``items``, and ``shared`` seconds of the interpreter."""
     stages = {name: fit(each) for name, each in timings.items()}
-    bare = CostModel(stages=stages, loads=dict(loads), omega=0.0, items=items)
-    return CostModel(stages=stages, loads=dict(loads), omega=max(seconds - bare.predict(items), 0.0), items=items)
+    # Where native code of an embedder is counted in, it may be more than the run; no more can be what did not overlap.
+    each = min(shared, seconds) / items if items else 0.0
+    bare = CostModel(stages=stages, loads=dict(loads), omega=0.0, items=items, shared=each)
+    omega = max(seconds - bare.predict(items), 0.0)
+    return CostModel(stages=stages, loads=dict(loads), omega=omega, items=items, shared=each)
+
+
+def writers_for(upsert: float, others: float, most: int) -> int:
+    """The fewest writers that are hardly slower than ``most``, by the model.
+
+    Args:
+        upsert: seconds a passage takes one writer.
+        others: seconds it takes of the slowest of everything else, which more writers do not speed up.
+        most: how many there may be.
+    """
+    best = max(upsert / most, others)
+    return next((count for count in range(1, most) if max(upsert / count, others) <= _HARDLY * best), most)
 
 
 def choose(cost: StageCost, *, pace: float, max_batch: int, max_workers: int) -> Load:
@@ -168,7 +222,7 @@ def choose(cost: StageCost, *, pace: float, max_batch: int, max_workers: int) ->
     """
     if max_batch < 1 or max_workers < 1:
         raise ConfigurationError(f"limits must be at least 1, not {max_batch} and {max_workers}")
-    alpha = max(cost.alpha, _OWN_SECONDS)
+    alpha = max(cost.alpha, OWN_SECONDS)
     least = alpha / max_batch + cost.beta
     sizes = (size for power in range(6, 31) if (size := 2**power) < max_batch)
     batch = next((size for size in sizes if alpha / size + cost.beta <= 1.1 * least), max_batch)

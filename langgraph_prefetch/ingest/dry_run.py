@@ -124,7 +124,7 @@ def _counted(
     marks = Marks(splitter="" if batches is not None else splitter.identity, embedder=embedder.identity)
     keeper = LedgerKeeper(store, marks, cleanup, force=force) if store is not None else None
     lookup = keeper.lookup if keeper else lambda sources: {}
-    judge = keeper.judge if keeper else lambda stored, fingerprint: State.WANTED
+    judge = keeper.judge if keeper else lambda stored, fingerprints: [State.WANTED] * len(fingerprints)
     mark = blake2b(embedder.identity.encode(), digest_size=16).digest()
     loader: AnyLoader
     if batches is not None:

@@ -29,11 +29,13 @@ class Cut:
     Attributes:
         rows: the passages, with ids.
         seconds: it took.
+        cpu_seconds: how long a thread of this process computed for it; 0 where that is unknown.
         refused: documents that it failed on, and why.
     """
 
     rows: pa.RecordBatch
     seconds: float
+    cpu_seconds: float = 0.0
     refused: tuple[Skipped, ...] = ()
 
 
@@ -91,7 +93,7 @@ class LocalEngine:
 
 def cut(splitter: Splitter, documents: Sequence[Document], embedder: bytes) -> Cut:
     """Split documents; where that fails, each by itself, so that one of them does not cost the others."""
-    began = time.perf_counter()
+    began, computed = time.perf_counter(), time.thread_time()
     refused: list[Skipped] = []
     try:
         pieces = splitter.split(documents)
@@ -101,7 +103,8 @@ def cut(splitter: Splitter, documents: Sequence[Document], embedder: bytes) -> C
         pieces = pa.RecordBatch.from_arrays(columns, schema=PIECES)
     if pieces.schema.names != PIECES.names:
         raise IngestError("split", f"the splitter gave columns {pieces.schema.names}, not {PIECES.names}")
-    return Cut(keyed(pieces, embedder), time.perf_counter() - began, tuple(refused))
+    rows = keyed(pieces, embedder)
+    return Cut(rows, time.perf_counter() - began, time.thread_time() - computed, tuple(refused))
 
 
 def _alone(splitter: Splitter, document: Document, refused: list[Skipped]) -> pa.RecordBatch:

@@ -205,6 +205,7 @@ class _Run:
             skipped=self.skipped,
             steps=self.steps,
             tell=self._tell,
+            writers=lambda: self.pace.writers,
         )
         await self.pipeline.run()
         self._tell(done=True)
@@ -212,7 +213,7 @@ class _Run:
 
     def _tell(self, *, done: bool = False) -> None:
         pipeline = self.pipeline
-        self.pace.pace = pipeline.slowest_per_passage()
+        self.pace.hear(pipeline.per_passage(), len(pipeline.timings["upsert"]))
         if self.progress is None:
             return
         try:
@@ -245,7 +246,7 @@ class _Run:
             "load": Load(batch=settings.batch_rows, workers=1),
             "split": Load(batch=settings.batch_rows, workers=settings.splitters),
             "embed": self.pace.load,
-            "upsert": Load(batch=settings.batch_rows, workers=settings.writers),
+            "upsert": Load(batch=settings.batch_rows, workers=max(pipeline.writers, 1)),
         }
         timings = {**pipeline.timings, "embed": self.pace.timings}
         return IngestReport(
@@ -262,7 +263,18 @@ class _Run:
             skipped_count=self.skipped.count,
             stage_seconds=self._stage_seconds(),
             queues={name: queue.depth for name, queue in pipeline.queues.items()},
-            costs=model_of(timings, loads, items=pipeline.rows_written, seconds=seconds),
-            settings=replace(settings, request_items=self.pace.load.batch, in_flight=self.pace.load.workers),
+            costs=model_of(
+                timings,
+                loads,
+                items=pipeline.rows_written,
+                seconds=seconds,
+                shared=pipeline.shared_seconds,
+            ),
+            settings=replace(
+                settings,
+                request_items=self.pace.load.batch,
+                in_flight=self.pace.load.workers,
+                writers=self.pace.writers,
+            ),
             trace=self.steps.trace,
         )

@@ -1,16 +1,17 @@
-"""Documents that are all in memory: told unchanged by their hashes alone, made ours only where they are not."""
+"""Documents that are all in memory: told unchanged by their hashes alone, many sources at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from langchain_core.documents import Document as LangChainDocument
 
 from langgraph_prefetch.errors import UnreadableDocumentError
-from langgraph_prefetch.ingest.sources.fingerprints import fingerprint_of_two
-from langgraph_prefetch.ingest.sources.langchain import check_text
-from langgraph_prefetch.ingest.sources.metadata import metadata_bytes
+from langgraph_prefetch.ingest.sources.columns import Documents
+from langgraph_prefetch.ingest.sources.fingerprints import fingerprint_of_two, fingerprints_of_two
+from langgraph_prefetch.ingest.sources.langchain import fault_of
+from langgraph_prefetch.ingest.sources.metadata import metadata_bytes, metadata_column
 from langgraph_prefetch.ingest.sources.names import SURELY_SHORT, source_name
 from langgraph_prefetch.ingest.sources.shapes import Document, Skipped
 from langgraph_prefetch.ingest.units import joined
@@ -19,68 +20,125 @@ Given = LangChainDocument | Document
 
 
 class Gathered:
-    """Documents by source, and the fingerprint of each, without an object of ours for any of them.
+    """Documents by source, and the fingerprints of many sources at once, without an object of ours for any of them.
 
     Args:
         given: the documents.
         source_key: where in a LangChain document's metadata its source is named.
-        skip: is told of documents that cannot be hashed.
+        skip: is told of documents that cannot be hashed, or that no store could keep.
 
     Attributes:
-        sources: at the place of its first document, each source with the places of all of them; of its only one, as
+        sources: in the order of their first documents, each source with the places of all of them; of its only one, as
             nearly all have.
     """
 
     def __init__(self, given: Sequence[Given], source_key: str, skip: Callable[[Skipped], None]) -> None:
-        self._given = given
-        self._marks: list[bytes] = []
+        self._given, self._key, self._skip = given, source_key, skip
         self.sources: dict[str, int | list[int]] = {}
         found = self.sources
-        for number, each in enumerate(given):
+        for place, each in enumerate(given):
             if isinstance(each, Document):
-                source, mark = each.source, each.fingerprint
+                source = each.source
             else:
-                metadata = each.metadata
-                try:
-                    told = metadata_bytes(metadata)
-                except UnreadableDocumentError as error:
-                    skip(Skipped(where=_where(number), reason=str(error)))
-                    self._marks.append(b"")
-                    continue
-                mark = fingerprint_of_two(each.page_content.encode("utf-8", "surrogatepass"), told)
-                named = metadata.get(source_key) or each.id
-                source = str(named) if named else f"document:{mark.hex()}"
+                named = each.metadata.get(source_key) or each.id
+                source = str(named) if named else self._unnamed(each, place)
             if len(source) > SURELY_SHORT:
                 source = source_name(source)
-            self._marks.append(mark)
             if source not in found:
-                found[source] = number
+                found[source] = place
             elif isinstance(places := found[source], list):
-                places.append(number)
+                places.append(place)
             else:
-                found[source] = [places, number]
+                found[source] = [places, place]
 
-    def fingerprint(self, source: str) -> bytes:
-        """That of a source's only document, the one that ``DocumentSource`` gives it, or of all in their order."""
-        places = self.sources[source]
-        return self._marks[places] if isinstance(places, int) else joined([self._marks[each] for each in places])
+    def _unnamed(self, given: LangChainDocument, place: int) -> str:
+        """A document without a name is named by what it says."""
+        try:
+            return f"document:{_mark(given, metadata_bytes(given.metadata)).hex()}"
+        except UnreadableDocumentError:
+            return _where(place)
 
-    def documents(self, source: str) -> Iterator[Document | Skipped]:
-        """A source's documents, those that no store could keep left out."""
-        places = self.sources[source]
-        for number in [places] if isinstance(places, int) else places:
-            each = self._given[number]
-            text = each.text if isinstance(each, Document) else each.page_content
-            try:
-                check_text(text)
-            except UnreadableDocumentError as error:
-                yield Skipped(where=_where(number), reason=str(error))
-                continue
+    def block(self, sources: Sequence[str]) -> GatheredBlock:
+        """Hash the documents of some sources."""
+        places: list[int] = []
+        ends: list[int] = []
+        for source in sources:
+            where = self.sources[source]
+            if isinstance(where, int):
+                places.append(where)
+            else:
+                places += where
+            ends.append(len(places))
+        given = [self._given[place] for place in places]
+        metadatas, faults = metadata_column([each.metadata for each in given])
+        texts = [each.text if isinstance(each, Document) else each.page_content for each in given]
+        marks = fingerprints_of_two(encoded(texts), metadatas)
+        for place, each in enumerate(given):
             if isinstance(each, Document):
-                yield each if each.source == source else replace(each, source=source)
-            else:
-                yield Document(source=source, text=text, metadata=each.metadata, fingerprint=self._marks[number])
+                marks[place] = each.fingerprint
+        fingerprints: list[bytes | None] = []
+        start = 0
+        for end in ends:
+            fingerprints.append(marks[start] if end == start + 1 else joined(marks[start:end]))
+            start = end
+        return GatheredBlock(given, self._skip, sources, fingerprints, ends, places, texts, marks, metadatas, faults)
 
 
-def _where(number: int) -> str:
-    return f"document {number + 1}"
+@dataclass(slots=True)
+class GatheredBlock:
+    """Some sources whose documents have been hashed; lists of one item for each document, those of a source together.
+
+    Attributes:
+        fingerprints: of each source: that of its only document, the one that ``DocumentSource`` gives it, or of all in
+            their order.
+    """
+
+    _given: Sequence[Given]
+    _skip: Callable[[Skipped], None]
+    _sources: Sequence[str]
+    fingerprints: list[bytes | None]
+    _ends: list[int]
+    _places: list[int]
+    _texts: list[str]
+    _marks: list[bytes]
+    _metadatas: list[bytes]
+    _faults: dict[int, str]
+
+    def documents(self, wanted: Sequence[int]) -> tuple[Documents, list[int], list[bool]]:
+        """The documents of those sources whose places are wanted, those that no store could keep left out.
+
+        Returns:
+            The documents, and for each source where its own end, and whether none was left out.
+        """
+        made = Documents()
+        ends, whole = [], []
+        for number in wanted:
+            start, end = self._ends[number - 1] if number else 0, self._ends[number]
+            before = len(made)
+            for at in range(start, end):
+                each, text = self._given[at], self._texts[at]
+                reason = self._faults.get(at) or fault_of(text)
+                if reason is not None:
+                    self._skip(Skipped(where=_where(self._places[at]), reason=reason))
+                    continue
+                markup = each.markup if isinstance(each, Document) else "plain"
+                made.append(self._sources[number], text, self._metadatas[at], each.metadata, self._marks[at], markup)
+            ends.append(len(made))
+            whole.append(len(made) - before == end - start)
+        return made, ends, whole
+
+
+def _mark(given: LangChainDocument, metadata: bytes) -> bytes:
+    return fingerprint_of_two(given.page_content.encode("utf-8", "surrogatepass"), metadata)
+
+
+def encoded(texts: Sequence[str]) -> list[bytes]:
+    """The texts in UTF-8, and what is no character as it would be."""
+    try:
+        return list(map(str.encode, texts))
+    except UnicodeEncodeError:
+        return [each.encode("utf-8", "surrogatepass") for each in texts]
+
+
+def _where(place: int) -> str:
+    return f"document {place + 1}"

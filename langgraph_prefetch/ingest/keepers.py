@@ -19,6 +19,7 @@ from langgraph_prefetch.ports import PassageStore
 T = TypeVar("T")
 
 _AT_ONCE = 1_000
+_UNKNOWN = bytes(16)
 
 
 class Keeper(Protocol):
@@ -34,8 +35,8 @@ class Keeper(Protocol):
         """What is remembered of some sources."""
         ...
 
-    def judge(self, stored: bytes | None, fingerprint: bytes | None) -> State:
-        """Whether a source has changed."""
+    def judge(self, stored: Sequence[bytes | None], fingerprints: Sequence[bytes | None]) -> list[State]:
+        """Which sources have changed."""
         ...
 
     def absent(self, ids: Sequence[str]) -> Sequence[bool] | None:
@@ -82,14 +83,22 @@ class LedgerKeeper:
         """The marks of some sources."""
         return {} if self._force else self._asked.fingerprints(sources)
 
-    def judge(self, stored: bytes | None, fingerprint: bytes | None) -> State:
+    def judge(self, stored: Sequence[bytes | None], fingerprints: Sequence[bytes | None]) -> list[State]:
         """A source that may have older rows is gone through again if those are to be deleted."""
-        if stored is not None and fingerprint is not None:
-            if stored == self._marks.clean(fingerprint):
-                return State.UNCHANGED
-            if stored == self._marks.unpruned(fingerprint):
-                return State.PRESENT if self._cleanup else State.UNCHANGED
-        return State.WANTED
+        known = [mark or _UNKNOWN for mark in fingerprints]
+        clean = self._marks.clean(known)
+        if stored == clean:  # as nearly always where a corpus is the same again
+            states = [State.UNCHANGED] * len(clean)
+        else:
+            present = State.PRESENT if self._cleanup else State.UNCHANGED
+            states = [
+                State.UNCHANGED if old == new else present if old == other else State.WANTED
+                for old, new, other in zip(stored, clean, self._marks.unpruned(known), strict=True)
+            ]
+        for place, mark in enumerate(fingerprints if None in fingerprints else ()):
+            if mark is None:
+                states[place] = State.WANTED
+        return states
 
     def absent(self, ids: Sequence[str]) -> None:
         """Sources are remembered, not rows."""
@@ -103,7 +112,8 @@ class LedgerKeeper:
         if self._cleanup and not now:
             self._keep_for_later(units)
         mark = self._marks.clean if now else self._marks.unpruned
-        return self._ledger.finish([_done(each, mark(_of(each))) for each in units], prune=now)
+        marks = mark([_of(each) for each in units])
+        return self._ledger.finish([_done(each, of) for each, of in zip(units, marks, strict=True)], prune=now)
 
     def end(self, sources: Collection[str], failed: Collection[str]) -> int:
         """Delete what was left for the end."""
@@ -117,8 +127,7 @@ class LedgerKeeper:
     def _keep_for_later(self, units: Sequence[Unit]) -> None:
         if self._later is None:
             self._later = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed by close()
-        for each in units:
-            mark = self._marks.clean(_of(each))
+        for each, mark in zip(units, self._marks.clean([_of(each) for each in units]), strict=True):
             self._later.write(json.dumps([each.source, mark.hex(), list(each.ids)]) + "\n")
 
     def _kept(self, file: IO[str]) -> Iterator[SourceDone]:
@@ -161,9 +170,9 @@ class RecordKeeper:
         """Nothing is remembered by source."""
         return {}
 
-    def judge(self, stored: bytes | None, fingerprint: bytes | None) -> State:
+    def judge(self, stored: Sequence[bytes | None], fingerprints: Sequence[bytes | None]) -> list[State]:
         """So that each is gone through."""
-        return State.WANTED
+        return [State.WANTED] * len(fingerprints)
 
     def absent(self, ids: Sequence[str]) -> Sequence[bool] | None:
         """The rows that have no record."""

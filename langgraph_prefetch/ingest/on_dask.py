@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from langgraph_prefetch.errors import ConfigurationError, MissingExtraError
@@ -51,12 +52,13 @@ class DaskEngine:
 
     async def split(self, splitter: Splitter, documents: Sequence[Document], embedder: bytes) -> Cut:
         """Cut documents on the cluster."""
-        return await self._waiting.run(self._run, cut, splitter, list(documents), embedder)
+        found: Cut = await self._waiting.run(self._run, cut, splitter, documents, embedder)
+        return replace(found, cpu_seconds=0.0)  # what a thread of the cluster computed
 
     async def embed(self, embedder: Embedder, texts: Sequence[str]) -> Answer:
         """Answer a request on the cluster."""
         answer: Answer = await self._waiting.run(self._run, answered, embedder, list(texts))
-        return Answer(answer.matrix)  # what a thread of the cluster computed says nothing about those of this process
+        return Answer(answer.matrix)  # likewise: it says nothing about those of this process
 
     def _run(self, work: Callable[..., T], tool: object, *args: Any) -> T:
         future = self._client.submit(work, self._held(tool), *args, pure=False)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
-from langgraph_prefetch.ingest.costs import CostModel, Load, StageCost, Timing, choose, fit
+from langgraph_prefetch.ingest.costs import CostModel, Load, StageCost, Timing, choose, fit, writers_for
 from langgraph_prefetch.ingest.settings import IngestSettings
 
 PROBES = (32, 128, 512)
@@ -14,6 +15,8 @@ _FIRST_BATCH, _FIRST_WORKERS = 512, 8  # the first batch, probes and all, goes o
 _COMPUTES = 0.25
 """Above this share of processor time in a request's time, its work is done here."""
 _KEPT_TIMINGS = 4_096
+_WRITES_FIRST = 3
+"""After so many writes it is first known what they take; then after twice as many."""
 
 
 class Pace:
@@ -29,6 +32,7 @@ class Pace:
         load: items per request, and requests at once.
         timings: what requests took, the first of them.
         pace: seconds per passage of the slowest other stage; 0 while that is unknown.
+        writers: how many write at once.
     """
 
     def __init__(
@@ -41,12 +45,16 @@ class Pace:
         self._cpu = self._seconds = 0.0
         self.timings: list[Timing] = []
         self.pace = 0.0
+        self.writers = settings.writers or 1
+        self._writes_seen = _WRITES_FIRST
         # One at a time tells what a request that computes here costs; with more, each would be timed waiting.
         self.load = self._within(Load(batch=_FIRST_BATCH, workers=1 if blocking else _FIRST_WORKERS))
         if costs is not None and (cost := costs.stages.get("embed")) is not None and cost.samples:
             others = [costs.per_item(name) for name in costs.stages if name != "embed"]
             self.pace = max(others, default=0.0)
             self._choose(cost)
+        if costs is not None and settings.writers is None and (written := costs.loads.get("upsert")) is not None:
+            self.writers = min(written.workers, settings.max_writers)
 
     def spans(self, rows: int) -> list[tuple[int, int]]:
         """Where a batch is cut into requests: first row, and how many."""
@@ -69,6 +77,17 @@ class Pace:
             self._next_choice *= 2
             self._choose(fit(self.timings))
 
+    def hear(self, stages: Mapping[str, float], writes: int) -> None:
+        """What a passage takes of each other stage, with the workers it has, after so many writes."""
+        self.pace = max(stages.values(), default=0.0)
+        if self._settings.writers is not None or writes < self._writes_seen or "upsert" not in stages:
+            return
+        self._writes_seen = 2 * writes
+        embed = fit(self.timings).seconds(1, self.load.batch, self.load.workers)
+        others = max(embed, *(seconds for name, seconds in stages.items() if name != "upsert"))
+        chosen = writers_for(stages["upsert"] * self.writers, others, self._settings.max_writers)
+        self.writers = max(self.writers, chosen)  # none is sent away: what it would save is its connection
+
     def _choose(self, cost: StageCost) -> None:
         most = self._settings.max_in_flight
         if self._cpu > _COMPUTES * self._seconds > 0:
@@ -80,6 +99,6 @@ class Pace:
         settings = self._settings
         workers = settings.in_flight or min(load.workers, settings.max_in_flight)
         # No more requests can be under way than the batches that may wait are cut into.
-        spread = max(settings.batch_rows * (settings.queued_batches + 1) * settings.writers // workers, 1)
+        spread = max(settings.batch_rows * (settings.queued_batches + self.writers) // workers, 1)
         batch = settings.request_items or min(load.batch, settings.max_request_items, spread)
         return Load(batch=batch, workers=workers)

@@ -21,6 +21,7 @@ from langgraph_prefetch.ingest.report import SkipList
 from langgraph_prefetch.ingest.requests import Requests
 from langgraph_prefetch.ingest.rows import parts_of, strings, with_vectors
 from langgraph_prefetch.ingest.settings import IngestSettings
+from langgraph_prefetch.ingest.sources.columns import Documents
 from langgraph_prefetch.ingest.sources.shapes import Skipped
 from langgraph_prefetch.ingest.splitting.shapes import Splitter
 from langgraph_prefetch.ingest.stages import first_error, stage
@@ -54,8 +55,9 @@ class AnyLoader(Protocol):
 
 @dataclass(slots=True, eq=False)
 class _Batch:
-    """Rows of one group on their way to their writer."""
+    """Rows of one group on their way to a writer."""
 
+    number: int
     group: _Outstanding
     rows: pa.RecordBatch
     vectors: asyncio.Task[pa.RecordBatch]
@@ -71,7 +73,8 @@ class Pipeline:
     """One run. Everything but the stages' work itself happens on the caller's event loop.
 
     Results are passed on in the order of what they were made of, however they overtake each other, so that the same
-    input gives the same batches in the same order to each writer.
+    input gives the same batches. Equal rows meet, and become one, before the batches are spread over the writers: no
+    row is in two batches, and so none has two writers, however many there are.
     """
 
     def __init__(
@@ -88,21 +91,27 @@ class Pipeline:
         skipped: SkipList,
         steps: Steps,
         tell: Callable[[], None],
+        writers: Callable[[], int],
     ) -> None:
         self._loader, self._splitter, self._embedder_mark = loader, splitter, embedder_mark
         self._requests, self._engine, self._store, self._keeper = requests, engine, store, keeper
         self._settings, self._skipped, self._tell = settings, skipped, tell
+        self._wanted_writers = writers
+        self.writers = 0
+        self._loop_began = time.thread_time()
+        self._computed = 0.0
         self._ledger = Workers(1, "langgraph-prefetch-ledger")
-        self._to_split: BoundedQueue[tuple[Group, float]] = self._queue()
+        # One: what is read further ahead takes time from the stages behind it, and gains none.
+        self._to_split: BoundedQueue[tuple[Group, float]] = self._queue(1)
         self._to_embed: BoundedQueue[tuple[Group, float, asyncio.Task[Cut]]] = self._queue(settings.splitters)
-        self._to_upsert: list[BoundedQueue[_Batch]] = [self._queue() for _ in range(settings.writers)]
+        self._to_upsert: BoundedQueue[_Batch] = self._queue()
         self._to_finish: BoundedQueue[list[Unit]] = self._queue()
         self.queues: dict[str, BoundedQueue[Any]] = {
             "split": self._to_split,
             "embed": self._to_embed,
+            "upsert": self._to_upsert,
             "finish": self._to_finish,
         }
-        self.queues |= {f"upsert {number}": queue for number, queue in enumerate(self._to_upsert)}
         self.timings: dict[str, list[Timing]] = {name: [] for name in _STAGES}
         self.stage_seconds = dict.fromkeys((*_STAGES, "finish"), 0.0)
         self.passages = self.duplicates = self.deleted = self.rows_written = 0
@@ -124,8 +133,7 @@ class Pipeline:
                 tasks.create_task(self._load())
                 tasks.create_task(self._split(tasks))
                 tasks.create_task(self._embed(tasks))
-                writers = [tasks.create_task(self._upsert(number)) for number in range(self._settings.writers)]
-                tasks.create_task(self._close_after(writers))
+                tasks.create_task(self._upsert_all())
                 tasks.create_task(self._finish())
             self._requests.check_any()
             await self._end()
@@ -138,23 +146,26 @@ class Pipeline:
     async def _load(self) -> None:
         """Read groups on one thread, one ahead of what is being split."""
         worker = Workers(1, "langgraph-prefetch-load")
-        groups = self._loader.groups()
+        groups, number = self._loader.groups(), 0
 
-        def following() -> tuple[Group | None, float]:
-            began = time.perf_counter()
-            return next(groups, None), time.perf_counter() - began
+        def following() -> tuple[Group | None, float, float]:
+            began, computed = time.perf_counter(), time.thread_time()
+            group = next(groups, None)
+            return group, time.perf_counter() - began, time.thread_time() - computed
 
         try:
             while True:
                 with stage("load"):
-                    group, seconds = await worker.run(following)
+                    group, seconds, computed = await worker.run(following)
                 self.stage_seconds["load"] += seconds
+                self._computed += computed
                 self._tell()
                 if group is None:
                     break
                 self._steps.add(
-                    "load", group.writer, len(group.documents), len(group.documents), partial(of_documents, group)
+                    "load", number, len(group.documents), len(group.documents), partial(of_documents, group)
                 )
+                number += 1
                 await self._to_split.put((group, seconds), group.chars)
             await self._to_split.close()
         finally:
@@ -175,21 +186,25 @@ class Pipeline:
             return await self._engine.split(self._splitter, group.documents, self._embedder_mark)
 
     async def _embed(self, tasks: asyncio.TaskGroup) -> None:
+        number = batches = 0
         while (item := await self._to_embed.get()) is not None:
             group, load_seconds, task = item
             found = await task
             documents = len(group.documents)
-            group.documents = []  # not needed any more, and they may be large
+            group.documents = Documents()  # not needed any more, and they may be large
             self._timed("load", found.rows.num_rows, load_seconds)
             self._timed("split", found.rows.num_rows, found.seconds)
             self.stage_seconds["split"] += found.seconds
+            self._computed += found.cpu_seconds
             for each in found.refused:
                 self._skip(each, group)
             with stage("split"):
                 rows, duplicates = merged(found.rows, group.units)
             self.passages += found.rows.num_rows
             self.duplicates += duplicates
-            self._steps.add("split", group.writer, documents, found.rows.num_rows, partial(of_ids, found.rows))
+            self._tell()
+            self._steps.add("split", number, documents, found.rows.num_rows, partial(of_ids, found.rows))
+            number += 1
             rows = await self._absent(rows, group)
             parts = parts_of(rows, self._settings.batch_rows)
             outstanding = _Outstanding(group, len(parts))
@@ -198,9 +213,9 @@ class Pipeline:
             for part in parts:
                 vectors = tasks.create_task(self._vectors(part, group))
                 size = part.nbytes + 4 * part.num_rows * self._store.dimensions
-                await self._to_upsert[group.writer].put(_Batch(outstanding, part, vectors), size)
-        for queue in self._to_upsert:
-            await queue.close()
+                await self._to_upsert.put(_Batch(batches, outstanding, part, vectors), size)
+                batches += 1
+        await self._to_upsert.close()
 
     async def _absent(self, rows: pa.RecordBatch, group: Group) -> pa.RecordBatch:
         """Those rows that are not known to be in the store."""
@@ -236,12 +251,24 @@ class Pipeline:
         if skipped.where in group.units:
             group.units[skipped.where].whole = False
 
-    async def _upsert(self, number: int) -> None:
+    async def _upsert_all(self) -> None:
+        """Write what comes."""
+        async with asyncio.TaskGroup() as writers:
+            self._hire(writers)
+        await self._to_finish.close()
+
+    def _hire(self, tasks: asyncio.TaskGroup) -> None:
+        """As many writers as are wanted by now; none leaves before the end."""
+        while self.writers < self._wanted_writers():
+            tasks.create_task(self._upsert(self.writers, tasks))
+            self.writers += 1
+
+    async def _upsert(self, number: int, tasks: asyncio.TaskGroup) -> None:
         async with self._writer(number) as (worker, writer):
-            while (batch := await self._to_upsert[number].get()) is not None:
+            while (batch := await self._to_upsert.get()) is not None:
                 rows = await batch.vectors
                 group = batch.group.group
-                self._steps.add("embed", number, batch.rows.num_rows, rows.num_rows, partial(of_vectors, rows))
+                self._steps.add("embed", batch.number, batch.rows.num_rows, rows.num_rows, partial(of_vectors, rows))
                 written = Written()
                 if rows.num_rows:
                     began = time.perf_counter()
@@ -255,13 +282,15 @@ class Pipeline:
                     seconds = time.perf_counter() - began
                     self._timed("upsert", rows.num_rows, seconds)
                     self.stage_seconds["upsert"] += seconds
-                self._steps.add("upsert", number, batch.rows.num_rows, rows.num_rows, partial(of_ids, rows))
+                self._steps.add("upsert", batch.number, batch.rows.num_rows, rows.num_rows, partial(of_ids, rows))
                 self.written += written
                 self.rows_written += rows.num_rows
                 batch.group.batches -= 1
                 if not batch.group.batches:
                     await self._done(group)
                 self._tell()
+                if self._to_upsert.depth.items:
+                    self._hire(tasks)
 
     async def _wrote(self, rows: pa.RecordBatch) -> None:
         if rows.num_rows and self._keeper.by_row:
@@ -292,10 +321,6 @@ class Pipeline:
         if whole := [unit for unit in finished if unit.whole]:
             await self._to_finish.put(whole)
 
-    async def _close_after(self, writers: list[asyncio.Task[None]]) -> None:
-        await asyncio.wait(writers)
-        await self._to_finish.close()
-
     async def _finish(self) -> None:
         """Remember finished sources, many at once, but none much later than it was finished."""
         waiting: list[Unit] = []
@@ -322,13 +347,27 @@ class Pipeline:
             sources = self._loader.loaded.sources
             self.deleted += await self._ledger.run(self._keeper.end, sources, frozenset(self.failed))
 
-    def slowest_per_passage(self) -> float:
-        """Seconds per passage of the slowest stage but embedding; 0 before there was any."""
-        if not self.rows_written:
-            return 0.0
+    def per_passage(self) -> dict[str, float]:
+        """Seconds that a passage takes of each stage but embedding, with the workers it has; of those that began.
+
+        ``shared`` is what all stages but the writers take of the one interpreter that runs them.
+        """
+        if not self.passages:
+            return {}
         seconds, settings = self.stage_seconds, self._settings
-        upsert = seconds["upsert"] / settings.writers / self.rows_written
-        return max(upsert, max(seconds["load"], seconds["split"] / settings.splitters) / max(self.passages, 1))
+        found = {
+            "load": seconds["load"] / self.passages,
+            "split": seconds["split"] / settings.splitters / self.passages,
+            "shared": self.shared_seconds / self.passages,
+        }
+        if self.rows_written:
+            found["upsert"] = seconds["upsert"] / max(self.writers, 1) / self.rows_written
+        return found
+
+    @property
+    def shared_seconds(self) -> float:
+        """Processor time of this process's one interpreter so far, without the writers, most of whose is not its."""
+        return self._computed + self._requests.cpu_seconds + time.thread_time() - self._loop_began
 
     def _timed(self, stage: str, items: int, seconds: float) -> None:
         if items and len(self.timings[stage]) < _KEPT_TIMINGS:

@@ -43,7 +43,7 @@ class Requests:
         self._dimensions, self._metric, self._clock = dimensions, metric, clock
         self.room = Limiter(lambda: pace.load.workers)
         self.succeeded = self.failed = self.embedded = 0
-        self.seconds = 0.0
+        self.seconds = self.cpu_seconds = 0.0
         self._in_a_row = 0
         self._why: Exception | None = None
 
@@ -118,6 +118,7 @@ class Requests:
             answer = await self._engine.embed(self._embedder, texts)
         took = self._clock() - began
         self.seconds += took
+        self.cpu_seconds += answer.cpu_seconds
         self._pace.tell(len(texts), took, answer.cpu_seconds)
         return answer
 

@@ -14,6 +14,7 @@ from langgraph_prefetch.ingest.splitting.shapes import PIECES
 try:
     import numpy as np
     import pyarrow as pa
+    import pyarrow.compute as pc
     from numpy.typing import NDArray
 except ImportError as error:
     raise MissingExtraError("pyarrow", "ingest") from error
@@ -28,6 +29,7 @@ ROWS: pa.Schema = pa.schema(
 """The columns of rows that still lack their vectors."""
 
 _HASHED = ("source", "text", "metadata")
+_kernels: Any = pc  # of any column: the stubs of pyarrow want to know of which kind
 _HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 
 
@@ -68,17 +70,16 @@ def keyed(pieces: pa.RecordBatch, embedder: bytes) -> pa.RecordBatch:
 def _digests(pieces: pa.RecordBatch) -> NDArray[np.uint8]:
     """32 bytes for each piece."""
     # The lengths come first, or two ways to cut the same characters would be one.
-    digests = [
-        blake2b(b"%d,%d,%b%b%b" % (len(source), len(text), source, text, metadata), digest_size=32).digest()
-        for source, text, metadata in zip(*(_values(pieces.column(name)) for name in _HASHED), strict=True)
-    ]
-    return np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, 32)
-
-
-def _values(column: pa.Array[Any]) -> list[bytes]:
-    """Each string's bytes. Views of the buffer would be dearer: the garbage collector keeps count of every one."""
-    found: list[bytes] = column.cast(pa.binary()).to_numpy(zero_copy_only=False).tolist()
-    return found
+    source, text, metadata = (pieces.column(name).cast(pa.binary()) for name in _HASHED)
+    lengths = [_kernels.binary_length(column).cast(pa.string()).cast(pa.binary()) for column in (source, text)]
+    comma, nothing = pa.scalar(b",", pa.binary()), pa.scalar(b"", pa.binary())
+    joined = _kernels.binary_join_element_wise(
+        *lengths, _kernels.binary_join_element_wise(source, text, metadata, nothing), comma
+    )
+    # Views of the buffer would be dearer than bytes: the garbage collector keeps count of every one.
+    told = joined.to_numpy(zero_copy_only=False).tolist()
+    digests = b"".join([blake2b(each, digest_size=32).digest() for each in told])
+    return np.frombuffer(digests, dtype=np.uint8).reshape(-1, 32)
 
 
 def _hexadecimal(digests: NDArray[np.uint8]) -> pa.StringArray:

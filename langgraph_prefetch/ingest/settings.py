@@ -20,7 +20,8 @@ class IngestSettings:
     Attributes:
         batch_rows: most passages in one batch, which is written in one transaction.
         batch_chars: a batch is cut from so many characters of documents at most, unless a single one has more.
-        writers: connections that write at once; each document belongs to one of them.
+        writers: connections that write at once; None: chosen by what writing turns out to cost.
+        max_writers: most that may be chosen.
         splitters: threads that split at once.
         request_items: passages per request of the embedder; None: chosen by what requests turn out to cost.
         max_request_items: most that may be chosen; what the embedder's endpoint takes.
@@ -40,7 +41,8 @@ class IngestSettings:
 
     batch_rows: int = 2_048
     batch_chars: int = 2_097_152
-    writers: int = 1
+    writers: int | None = None
+    max_writers: int = 4
     splitters: int = 1
     request_items: int | None = None
     max_request_items: int = 2_048

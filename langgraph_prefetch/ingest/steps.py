@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable
 from hashlib import blake2b
 
@@ -27,20 +26,17 @@ class Steps:
 
     def __init__(self, wanted: bool) -> None:
         self._steps: list[OperatorStep] | None = [] if wanted else None
-        self._sequence: defaultdict[tuple[str, int], int] = defaultdict(int)
 
-    def add(self, operator: str, writer: int, rows_in: int, rows_out: int, content: Callable[[], bytes]) -> None:
-        """An operator has worked on one input of a writer; ``content`` stands for what came out."""
+    def add(self, operator: str, number: int, rows_in: int, rows_out: int, content: Callable[[], bytes]) -> None:
+        """An operator has worked on its input of this number; ``content`` stands for what came out."""
         if self._steps is None:
             return
-        sequence = self._sequence[operator, writer]
-        self._sequence[operator, writer] += 1
         self._steps.append(
             OperatorStep(
                 decision=0,
                 place=INGEST.operators.index(INGEST[operator]),
-                partition=writer,
-                sequence=sequence,
+                partition=0,
+                sequence=number,
                 plan=INGEST.name,
                 operator=operator,
                 rows_in=rows_in,
@@ -69,4 +65,4 @@ def of_vectors(rows: pa.RecordBatch) -> bytes:
 
 def of_documents(group: Group) -> bytes:
     """What stands for documents, or for rows that were split already."""
-    return of_ids(group.rows) if group.rows is not None else b"".join(each.fingerprint for each in group.documents)
+    return of_ids(group.rows) if group.rows is not None else group.documents.told()

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import chain
 from typing import Any
 
 from langgraph_prefetch.errors import ConfigurationError, MissingExtraError
 from langgraph_prefetch.ingest.loading import Group, Judge, Loaded, Lookup, State
-from langgraph_prefetch.ingest.plan.interpret import worker_of
 from langgraph_prefetch.ingest.rows import check_pieces, keyed, parts_of, runs, strings
 from langgraph_prefetch.ingest.settings import IngestSettings
 from langgraph_prefetch.ingest.units import Unit
@@ -59,11 +57,11 @@ class TabularLoader:
     def groups(self) -> Generator[Group, None, None]:
         """Groups of rows whose sources are new or changed."""
         most = self._settings.batch_rows
-        parts = chain.from_iterable(parts_of(self._rows(batch), most) for batch in self._batches)
+        parts = (self._rows(part) for batch in self._batches for part in parts_of(batch, most))
         for rows, following in _with_next(parts):
             self.loaded.documents += rows.num_rows
             self.loaded.chars += rows.column("text").nbytes
-            yield from self._spread(rows, self._units(rows, following))
+            yield from self._group(rows, self._units(rows, following))
 
     def _rows(self, given: pa.RecordBatch) -> pa.RecordBatch:
         check_pieces(given)
@@ -100,36 +98,31 @@ class TabularLoader:
 
     def _changed(self, found: list[_Run]) -> list[_Run]:
         whole = [each for each in found if each.ended and not each.unit.groups]
-        known = self._lookup([each.unit.source for each in whole]) if whole else {}
-        for each in whole:
-            state = self._judge(known.get(each.unit.source), each.unit.fingerprint)
+        if not whole:
+            return found
+        names = [each.unit.source for each in whole]
+        known = self._lookup(names)
+        states = self._judge(list(map(known.get, names)), [each.unit.fingerprint for each in whole])
+        self.loaded.unchanged += states.count(State.UNCHANGED)
+        gone = set()
+        for each, state in zip(whole, states, strict=True):
             each.unit.present = state is State.PRESENT
             if state is State.UNCHANGED:
-                self.loaded.unchanged += 1
-                found.remove(each)
-        return found
+                gone.add(each.unit)
+        return [each for each in found if each.unit not in gone]
 
-    def _spread(self, rows: pa.RecordBatch, found: list[_Run]) -> Iterator[Group]:
+    def _group(self, rows: pa.RecordBatch, found: list[_Run]) -> Iterator[Group]:
         if not found:
             return
-        writers = self._settings.writers
         wanted = np.zeros(rows.num_rows, dtype=np.bool_)
         for each in found:
             wanted[each.start : each.end] = True
-        numbers = np.zeros(rows.num_rows, dtype=np.int64)
-        if writers > 1:
-            numbers[:] = [worker_of(each, writers) for each in strings(rows, "id")]
-        groups = []
-        for number in range(writers):
-            mask = wanted & (numbers == number)
-            part = rows if mask.all() else rows.filter(pa.array(mask))
-            group = Group(number, rows=part, chars=part.column("text").nbytes)
-            for each in found:
-                if mask[each.start : each.end].any():
-                    group.add(each.unit)
-            groups.append(group)
-        groups[-1].ended.extend(each.unit for each in found if each.ended)
-        yield from groups
+        part = rows if wanted.all() else rows.filter(pa.array(wanted))
+        group = Group(rows=part, chars=part.column("text").nbytes)
+        for each in found:
+            group.add(each.unit)
+        group.ended.extend(each.unit for each in found if each.ended)
+        yield group
 
 
 @dataclass(frozen=True, slots=True)

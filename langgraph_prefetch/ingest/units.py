@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+
+from langgraph_prefetch.errors import MissingExtraError
+
+try:
+    import numpy as np
+except ImportError as error:
+    raise MissingExtraError("numpy", "ingest") from error
 
 _FORMAT = "1"
 """Changes when the same input would give other rows, so that everything is written anew."""
@@ -49,16 +57,24 @@ class Marks:
 
     def __init__(self, splitter: str, embedder: str) -> None:
         made = f"{_FORMAT} {len(splitter)} {splitter}{embedder}".encode()
-        self._clean = int.from_bytes(blake2b(made, digest_size=16, person=b"clean").digest())
-        self._unpruned = int.from_bytes(blake2b(made, digest_size=16, person=b"unpruned").digest())
+        self._clean = blake2b(made, digest_size=16, person=b"clean").digest()
+        self._unpruned = blake2b(made, digest_size=16, person=b"unpruned").digest()
 
-    def clean(self, fingerprint: bytes) -> bytes:
-        """What stands for a source of which nothing but its present rows is in the store; 16 bytes, as given."""
-        return (int.from_bytes(fingerprint) ^ self._clean).to_bytes(16)
+    def clean(self, fingerprints: Sequence[bytes]) -> list[bytes]:
+        """What stands for sources of which nothing but their present rows is in the store; 16 bytes each, as given."""
+        return _changed(fingerprints, self._clean)
 
-    def unpruned(self, fingerprint: bytes) -> bytes:
-        """What stands for one of which older rows may be left."""
-        return (int.from_bytes(fingerprint) ^ self._unpruned).to_bytes(16)
+    def unpruned(self, fingerprints: Sequence[bytes]) -> list[bytes]:
+        """What stands for those of which older rows may be left."""
+        return _changed(fingerprints, self._unpruned)
+
+
+def _changed(fingerprints: Sequence[bytes], by: bytes) -> list[bytes]:
+    if set(map(len, fingerprints)) - {len(by)}:  # a user's own, that is no hash
+        fingerprints = [each[: len(by)].rjust(len(by), b"\0") for each in fingerprints]
+    columns = np.frombuffer(b"".join(fingerprints), np.uint8).reshape(-1, len(by))
+    changed: list[bytes] = (columns ^ np.frombuffer(by, np.uint8)).view(f"V{len(by)}").reshape(-1).tolist()
+    return changed
 
 
 def joined(fingerprints: list[bytes]) -> bytes:

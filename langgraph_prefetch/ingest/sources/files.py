@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import IO, Unpack
 
 from langgraph_prefetch.errors import ConfigurationError, UnreadableDocumentError
+from langgraph_prefetch.ingest.sources.columns import Documents, collected
 from langgraph_prefetch.ingest.sources.fingerprints import file_fingerprint, fingerprint
 from langgraph_prefetch.ingest.sources.folders import walk
 from langgraph_prefetch.ingest.sources.formats import Format, Opened, Reader, Reading, format_of
@@ -154,6 +155,17 @@ class FilePart:
 
     def documents(self) -> Iterator[Document | Skipped]:
         """Its documents, and what of it could not be read."""
+        for found in self._read():
+            if isinstance(found, Documents):
+                yield from found
+            else:
+                yield found
+
+    def columns(self) -> Iterator[Documents | Skipped]:
+        """The same as columns."""
+        return collected(self._read())
+
+    def _read(self) -> Iterator[Document | Documents | Skipped]:
         try:
             with self._open() as file:
                 opened = Opened(source=self.source, path=self._path, file=file, reading=self._reading)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from typing import IO
 
 SIZE = 16
@@ -28,6 +29,24 @@ def fingerprint_of_two(content: bytes, other: bytes) -> bytes:
     made = _BEGUN.copy()
     made.update(b"".join((b"\1", len(other).to_bytes(8), other, content)))
     return made.digest()
+
+
+def fingerprints_of_two(contents: Iterable[bytes], others: Iterable[bytes]) -> list[bytes]:
+    """As ``fingerprint_of_two`` of each pair."""
+    begun, lengths, found = _BEGUN.copy, _Lengths(), []
+    for content, other in zip(contents, others, strict=True):
+        made = begun()
+        made.update(lengths[len(other)] + other + content)
+        found.append(made.digest())
+    return found
+
+
+class _Lengths(dict[int, bytes]):
+    """What stands before another content of some length."""
+
+    def __missing__(self, length: int) -> bytes:
+        found = self[length] = b"\1" + length.to_bytes(8)
+        return found
 
 
 def file_fingerprint(file: IO[bytes], *more: str) -> bytes:

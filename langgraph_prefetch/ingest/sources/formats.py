@@ -9,6 +9,7 @@ from typing import IO, Literal, get_args
 
 from langgraph_prefetch.config import require_at_least
 from langgraph_prefetch.errors import ConfigurationError, did_you_mean
+from langgraph_prefetch.ingest.sources.columns import Documents
 from langgraph_prefetch.ingest.sources.shapes import Document, Skipped
 
 Format = Literal["text", "markdown", "html", "jsonl", "python"]
@@ -95,8 +96,8 @@ class Opened:
     reading: Reading
 
 
-Reader = Callable[[Opened], Iterator[Document | Skipped]]
-"""Gives the documents of one file.
+Reader = Callable[[Opened], Iterator[Document | Documents | Skipped]]
+"""Gives the documents of one file, one by one or many as columns.
 
 Raises:
     UnreadableDocumentError: the file as a whole cannot be read.

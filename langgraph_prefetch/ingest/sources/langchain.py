@@ -82,9 +82,17 @@ def check_text(text: str) -> None:
     Raises:
         UnreadableDocumentError: it is blank, or holds what PostgreSQL cannot keep.
     """
+    reason = fault_of(text)
+    if reason is not None:
+        raise UnreadableDocumentError(reason)
+
+
+def fault_of(text: str) -> str | None:
+    """Why a text cannot be stored, if it cannot."""
     if not text or text.isspace():
-        raise UnreadableDocumentError(BLANK)
+        return BLANK
     if "\0" in text:
-        raise UnreadableDocumentError(NUL)
+        return NUL
     if not text.isascii() and not encodable(text):
-        raise UnreadableDocumentError("holds half a surrogate pair, which is no character")
+        return "holds half a surrogate pair, which is no character"
+    return None

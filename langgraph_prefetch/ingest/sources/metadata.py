@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langgraph_prefetch.errors import MissingExtraError, UnreadableDocumentError
@@ -13,6 +13,7 @@ try:
 except ImportError as error:
     raise MissingExtraError("orjson", "ingest") from error
 
+_dumps = orjson.dumps
 _OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
 
 
@@ -34,6 +35,25 @@ def metadata_bytes(metadata: Mapping[str, Any]) -> bytes:
     if holds_nul(text):
         raise UnreadableDocumentError(f"its metadata {NUL}")
     return text
+
+
+def metadata_column(metadatas: Sequence[Mapping[str, Any]]) -> tuple[list[bytes], dict[int, str]]:
+    """As ``metadata_bytes`` of each, in half the time; and by its place, what is wrong with one that has no such form."""
+    if set(map(type, metadatas)) <= {dict}:
+        try:
+            column = [_dumps(each, str, _OPTIONS) for each in metadatas]
+        except TypeError:
+            column = []
+        if len(column) == len(metadatas) and not holds_nul(b"".join(column)):
+            return column, {}
+    column, faults = [], {}
+    for place, each in enumerate(metadatas):
+        try:
+            column.append(metadata_bytes(each))
+        except UnreadableDocumentError as error:
+            column.append(b"")
+            faults[place] = str(error)
+    return column, faults
 
 
 def holds_nul(json: bytes) -> bool:

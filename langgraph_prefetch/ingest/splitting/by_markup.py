@@ -8,6 +8,7 @@ from itertools import groupby
 
 import pyarrow as pa
 
+from langgraph_prefetch.ingest.sources.columns import Documents
 from langgraph_prefetch.ingest.sources.shapes import Document
 from langgraph_prefetch.ingest.splitting.columns import pieces
 from langgraph_prefetch.ingest.splitting.markdown import MarkdownSplitter
@@ -29,10 +30,12 @@ class MarkupSplitter:
 
     def split(self, documents: Sequence[Document]) -> Pieces:
         """The pieces of all documents."""
-        batches = [
-            (self.markdown if markup == "markdown" else self.plain).split(list(run))
-            for markup, run in groupby(documents, key=lambda document: document.markup)
-        ]
+        columns = Documents.of(documents)
+        batches, start = [], 0
+        for markup, run in groupby(columns.markups):
+            end = start + sum(1 for _ in run)
+            batches.append((self.markdown if markup == "markdown" else self.plain).split(columns[start:end]))
+            start = end
         if len(batches) == 1:
             return batches[0]
         joined = pa.Table.from_batches(batches, PIECES).combine_chunks().to_batches()

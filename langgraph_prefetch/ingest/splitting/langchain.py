@@ -9,7 +9,8 @@ from typing import Any
 from langchain_core.documents import Document as LangChainDocument
 
 from langgraph_prefetch.errors import ConfigurationError
-from langgraph_prefetch.ingest.sources.metadata import metadata_json
+from langgraph_prefetch.ingest.sources.columns import Documents
+from langgraph_prefetch.ingest.sources.metadata import metadata_bytes
 from langgraph_prefetch.ingest.sources.shapes import Document
 from langgraph_prefetch.ingest.splitting.by_markup import default_splitter
 from langgraph_prefetch.ingest.splitting.columns import pieces
@@ -33,18 +34,22 @@ class FunctionSplitter:
 
     def split(self, documents: Sequence[Document]) -> Pieces:
         """The pieces of all documents, blank ones left out."""
-        found = [row for document in documents for row in self._rows(document)]
+        columns = Documents.of(documents)
+        found = [
+            row
+            for document, metadata in zip(columns, columns.metadatas, strict=True)
+            for row in self._rows(document, metadata)
+        ]
         sources, texts, metadatas = zip(*found, strict=True) if found else ((), (), ())
         return pieces(sources, texts, metadatas)
 
-    def _rows(self, document: Document) -> Iterator[tuple[str, str, str]]:
-        plain = metadata_json(document.metadata)
+    def _rows(self, document: Document, plain: bytes) -> Iterator[tuple[str, str, bytes]]:
         for piece in self.function(document.text):
             if isinstance(piece, str):
                 text, metadata = piece, plain
             else:
                 text = piece.page_content
-                metadata = metadata_json({**document.metadata, **piece.metadata}) if piece.metadata else plain
+                metadata = metadata_bytes({**document.metadata, **piece.metadata}) if piece.metadata else plain
             if text and not text.isspace():
                 yield document.source, text, metadata
 

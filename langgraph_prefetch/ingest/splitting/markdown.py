@@ -11,7 +11,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from langgraph_prefetch.ingest.sources.metadata import metadata_json
+from langgraph_prefetch.ingest.sources.metadata import metadata_bytes
 from langgraph_prefetch.ingest.sources.shapes import Document
 from langgraph_prefetch.ingest.splitting.columns import pieces
 from langgraph_prefetch.ingest.splitting.recursive import OVERLAP, SIZE, require_sizes
@@ -66,7 +66,7 @@ class MarkdownSplitter:
         for document in documents:
             text = document.text
             for section in sections(text):
-                metadata = metadata_json(_under(section.headings, document.metadata))
+                metadata = metadata_bytes(_under(section.headings, document.metadata))
                 for span in self._of(text, section):
                     if piece := text[span.start : span.end].strip():
                         sources.append(document.source)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from langgraph_prefetch.config import require_at_least
 from langgraph_prefetch.errors import ConfigurationError
-from langgraph_prefetch.ingest.sources.metadata import metadata_json
+from langgraph_prefetch.ingest.sources.columns import Documents
 from langgraph_prefetch.ingest.sources.shapes import Document
 from langgraph_prefetch.ingest.splitting.columns import pieces
 from langgraph_prefetch.ingest.splitting.shapes import Pieces, Span
@@ -45,19 +45,22 @@ class RecursiveSplitter:
 
     def split(self, documents: Sequence[Document]) -> Pieces:
         """The pieces of all documents."""
+        columns = Documents.of(documents)
+        found = list(map(str.strip, columns.texts))
+        if max(map(len, columns.texts), default=0) <= self.size and all(found):
+            return pieces(columns.sources, found, columns.metadatas)  # as most corpora of passages are
         sources, texts, metadatas = [], [], []
-        for document in documents:
-            text, metadata = document.text, metadata_json(document.metadata)
-            if len(text) <= self.size:
-                found = [text.strip()]
-            else:
-                found = [text[span.start : span.end].strip() for span in spans(text, self.size, self.overlap)]
-            for piece in found:
+        for text, whole, source, metadata in zip(columns.texts, found, columns.sources, columns.metadatas, strict=True):
+            cut = [whole] if len(text) <= self.size else self._cut(text)
+            for piece in cut:
                 if piece:
-                    sources.append(document.source)
+                    sources.append(source)
                     texts.append(piece)
                     metadatas.append(metadata)
         return pieces(sources, texts, metadatas)
+
+    def _cut(self, text: str) -> list[str]:
+        return [text[span.start : span.end].strip() for span in spans(text, self.size, self.overlap)]
 
 
 def require_sizes(size: int, overlap: int) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.ingest import IngestSettings
-from langgraph_prefetch.ingest.costs import CostModel, Load, StageCost, Timing, choose, fit, model_of
+from langgraph_prefetch.ingest.costs import OWN_SECONDS, CostModel, Load, StageCost, Timing, choose, fit, model_of
 from langgraph_prefetch.ingest.pace import PROBES, Pace
 
 _seconds = st.just(0.0) | st.floats(1e-6, 0.1)
@@ -87,7 +87,7 @@ def test_what_is_chosen_is_within_limits_and_costs_little_more_than_the_best(
     load = choose(cost, pace=pace, max_batch=most, max_workers=workers)
     assert 1 <= load.batch <= most
     assert 1 <= load.workers <= workers
-    own = max(alpha, 0.0005)
+    own = max(alpha, OWN_SECONDS)
     assert own / load.batch + beta <= 1.1 * (own / most + beta) * (1 + 1e-9)
     if load.workers < workers:
         assert 2 * (own / load.batch + beta) / load.workers <= pace * (1 + 1e-9)
