@@ -2,7 +2,8 @@
 
 - ``bare``: the agent as it is;
 - ``wrapped``: with prefetch;
-- ``direct``: wrapped, with speculation switched off, so that a call goes the same way and searches when it comes.
+- ``direct``: wrapped, with speculation switched off, so that a call goes the same way and searches when it comes;
+- ``reasoning``: wrapped, and searches start from what the model thinks alone, never from a call as it is written.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ from langchain_core.tools import BaseTool
 from langgraph_prefetch import Budgets, with_prefetch
 from langgraph_prefetch.demo.agent import FIRST_TOKEN_SECONDS, make_agent, named_model, script_of
 from langgraph_prefetch.errors import ConfigurationError
-from langgraph_prefetch.evaluation.trials import SCOPE, Agent, Arm, Check, Question, claim, read_questions
+from langgraph_prefetch.evaluation.trials import SCOPE, Agent, Arm, Check, Question, claim
 from langgraph_prefetch.evaluation.trials.recording import passages_of
 from langgraph_prefetch.graph.survey import tool_nodes
 from langgraph_prefetch.suites.contract import SuiteContext
-from langgraph_prefetch.suites.own import open_store, scripted_of, search_tool
+from langgraph_prefetch.suites.own import open_store, questions_of, scripted_of, search_tool
 from langgraph_prefetch.suites.scripted import Scripted
 from langgraph_prefetch.testing.models import ScriptedChatModel
 
-BARE, WRAPPED, DIRECT = "bare", "wrapped", "direct"
+BARE, WRAPPED, DIRECT, REASONING = "bare", "wrapped", "direct", "reasoning"
 ARMS = (BARE, WRAPPED, DIRECT)
 REUSE_SECONDS = 86_400.0
 BENCH_FILE = "bench.json"
@@ -90,7 +91,7 @@ async def open_bench(context: SuiteContext) -> AsyncIterator[Bench]:
             return passages_of(await at_once.ainvoke(call))
 
         bench = Bench(
-            questions=script.questions,
+            questions=questions_of(context),
             arms=arms_of(make_agent(model, search), [search.name], embedder=embedder),
             tools=(search.name,),
             check=check,
@@ -99,7 +100,7 @@ async def open_bench(context: SuiteContext) -> AsyncIterator[Bench]:
                 "model": context.model or _pace(context),
                 "search": f"PostgreSQL with pgvector (HNSW), {len(script.passages):,} passages, {latency:g} s added",
                 "embedder": embedder,
-                "questions": str(len(script.questions)),
+                "questions": str(len(questions_of(context))),
             },
         )
         claim(context.out, bench.described, resume=True, name=BENCH_FILE)
@@ -112,7 +113,7 @@ def own_bench(context: SuiteContext, make: Callable[[], Any]) -> Bench:
     Raises:
         ConfigurationError: it has no such tool, or holds prefetch already.
     """
-    questions = read_questions(context.questions) if context.questions else scripted_of(context).questions
+    questions = questions_of(context)
     graph = make()
     arms = arms_of(graph, context.tools)
     checks = context.settings.get("runs", {}).get("check_passages", True)
@@ -131,7 +132,7 @@ def own_bench(context: SuiteContext, make: Callable[[], Any]) -> Bench:
 
 
 def arms_of(graph: Any, tools: Sequence[str], *, embedder: str | None = None, **options: Any) -> dict[str, Arm]:
-    """The three arms of one compiled graph. ``options``: of the wrapped one, beside those that keep runs apart.
+    """The arms of one compiled graph. ``options``: of the wrapped one, beside those that keep runs apart.
 
     Raises:
         ConfigurationError: it is no compiled graph, has no such tool, or holds prefetch already.
@@ -146,8 +147,17 @@ def arms_of(graph: Any, tools: Sequence[str], *, embedder: str | None = None, **
     def direct() -> Agent:
         return _listened(with_prefetch(graph, tools=tools, budgets=off, **kept))
 
+    def reasoning() -> Agent:
+        chosen: dict[str, Any] = {**kept, **options, "budgets": Budgets(sealed_per_step=0)}
+        return _listened(with_prefetch(graph, tools=tools, **chosen))
+
     wrapped()  # what cannot be wrapped is said before anything is asked
-    made: dict[str, Callable[[], Agent]] = {BARE: lambda: Agent(graph), WRAPPED: wrapped, DIRECT: direct}
+    made: dict[str, Callable[[], Agent]] = {
+        BARE: lambda: Agent(graph),
+        WRAPPED: wrapped,
+        DIRECT: direct,
+        REASONING: reasoning,
+    }
     return {name: Arm(name=name, make=make, embedder=embedder) for name, make in made.items()}
 
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from langgraph_prefetch.evaluation.reporting.values import Block, Distributions, PairedDifferences, Section, Table, Text
+from langgraph_prefetch.evaluation.reporting.values import (
+    Block,
+    Distributions,
+    PairedDifferences,
+    RunTimeline,
+    Section,
+    Table,
+    Text,
+)
 from langgraph_prefetch.evaluation.rows import RunRow
 from langgraph_prefetch.evaluation.statistics.describe import mean, median, p95
 from langgraph_prefetch.evaluation.statistics.groups import dunn, kruskal_wallis
@@ -12,9 +20,10 @@ from langgraph_prefetch.evaluation.statistics.paired import paired_permutation
 from langgraph_prefetch.evaluation.statistics.ratios import geometric_mean_ratio
 from langgraph_prefetch.evaluation.statistics.shifts import hodges_lehmann, paired_shift
 from langgraph_prefetch.evaluation.statistics.two_samples import mann_whitney
+from langgraph_prefetch.evaluation.trials import EventLog, key_of
 from langgraph_prefetch.suites.agents import BARE, DIRECT, WRAPPED
 from langgraph_prefetch.suites.cells import NONE, corrected_pairs, estimate, share, tests
-from langgraph_prefetch.suites.pairing import Pairs, answered, kinds, pairs, searches, seconds
+from langgraph_prefetch.suites.pairing import Pairs, answered, kinds, median_run, pairs, searches, seconds
 
 COMPARED = ((BARE, WRAPPED), (DIRECT, WRAPPED), (BARE, DIRECT))
 """Pairs of arms. The last is what being wrapped costs where nothing is started early."""
@@ -199,6 +208,16 @@ def waits(rows: Sequence[RunRow], *, warm: bool | None) -> dict[str, list[float]
         "direct": [each.seconds for each in searches(answered(rows, arm=DIRECT, warm=warm))],
         "bare": [each.seconds for each in searches(answered(rows, arm=BARE, warm=warm))],
     }
+
+
+def timeline_section(rows: Sequence[RunRow], events: EventLog) -> list[Section]:
+    """The wrapped run in the middle, drawn."""
+    middle = median_run([row for row in answered(rows, arm=WRAPPED, warm=False) if row.searches])
+    found = () if middle is None else events.events_of(key_of(middle))
+    if middle is None or not found:
+        return []
+    caption = f"The median wrapped run with a search: {middle.question_id}, {middle.seconds:.2f} s"
+    return [Section(title="One run", blocks=(RunTimeline(caption=caption, events=found),))]
 
 
 def served(rows: Sequence[RunRow]) -> str:

@@ -13,6 +13,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph_prefetch.demo.agent import PASSAGES, as_text
 from langgraph_prefetch.demo.filling import filled_store
 from langgraph_prefetch.errors import ConfigurationError
+from langgraph_prefetch.evaluation.trials import Question, read_questions
 from langgraph_prefetch.retrieval import PgVectorStore
 from langgraph_prefetch.retrieval.embedded import temporary
 from langgraph_prefetch.suites.contract import SuiteContext
@@ -39,6 +40,16 @@ def scripted_of(context: SuiteContext) -> Scripted:
         return demo_script(agent.get("count"))
     files = [context.data / name for name in agent["questions"]]
     return file_script(files, context.data / agent["passages"], per_kind=agent.get("per_kind"))
+
+
+def questions_of(context: SuiteContext) -> tuple[Question, ...]:
+    """What is asked: the user's file of questions, else those of the suite.
+
+    Raises:
+        ConfigurationError: there is none.
+        EvaluationFileError: a file cannot be read.
+    """
+    return read_questions(context.questions) if context.questions else scripted_of(context).questions
 
 
 @asynccontextmanager

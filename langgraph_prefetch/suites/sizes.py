@@ -8,9 +8,6 @@ from typing import Any
 
 from langgraph_prefetch.config import require_at_least
 from langgraph_prefetch.errors import ConfigurationError, did_you_mean
-from langgraph_prefetch.evaluation.trials import read_questions
-from langgraph_prefetch.suites.contract import SuiteContext
-from langgraph_prefetch.suites.own import scripted_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,15 +48,3 @@ class Sizes:
             if name not in known:
                 raise ConfigurationError(f"[runs] has no {name!r}.{did_you_mean(name, known)}")
         return cls(**given)
-
-
-def question_count(context: SuiteContext) -> int:
-    """How many questions there are.
-
-    Raises:
-        ConfigurationError: none.
-        EvaluationFileError: their file cannot be read.
-    """
-    if context.questions is not None:
-        return len(read_questions(context.questions))
-    return len(scripted_of(context).questions)

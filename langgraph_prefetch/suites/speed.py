@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from langgraph_prefetch.evaluation.reporting.values import Figure, RunTimeline, Section, SuiteReport, Summary
+from langgraph_prefetch.evaluation.reporting.values import Figure, SuiteReport, Summary
 from langgraph_prefetch.evaluation.rows import RunRow
 from langgraph_prefetch.evaluation.statistics.describe import mean
 from langgraph_prefetch.evaluation.statistics.ratios import geometric_mean_ratio
@@ -14,7 +14,6 @@ from langgraph_prefetch.evaluation.trials import (
     Outcome,
     RowFile,
     RunSettings,
-    key_of,
     paired_trials,
     run_trials,
 )
@@ -28,10 +27,12 @@ from langgraph_prefetch.suites.comparing import (
     same_answers,
     searches_section,
     served,
+    timeline_section,
 )
 from langgraph_prefetch.suites.contract import Planned, Spending, SuiteContext
-from langgraph_prefetch.suites.pairing import answered, median_run, pairs, searches
-from langgraph_prefetch.suites.sizes import Sizes, question_count
+from langgraph_prefetch.suites.own import questions_of
+from langgraph_prefetch.suites.pairing import answered, pairs, searches
+from langgraph_prefetch.suites.sizes import Sizes
 from langgraph_prefetch.suites.suite_file import stated
 from langgraph_prefetch.suites.versions import settings_shown
 
@@ -42,7 +43,7 @@ SECONDS_A_RUN = 6.0
 def plan(context: SuiteContext) -> Planned:
     """Count the runs; nothing is called."""
     sizes = Sizes.of(context.settings)
-    runs = question_count(context) * len(ARMS) * sizes.batches * sizes.repeats * (2 if sizes.warm else 1)
+    runs = len(questions_of(context)) * len(ARMS) * sizes.batches * sizes.repeats * (2 if sizes.warm else 1)
     seconds = None if context.model or context.make_agent else runs * SECONDS_A_RUN * sizes.pace / sizes.concurrency
     return Planned(runs=runs, judge_calls=0, spending=Spending(calls=0), seconds=seconds)
 
@@ -72,7 +73,7 @@ async def run(context: SuiteContext) -> SuiteReport:
                 timeout_seconds=sizes.timeout_seconds,
                 warm_up=context.make_agent is None and context.model is None,
             ),
-            check=bench.check,
+            check=bench.check if sizes.check_passages else None,
             events=events,
             say=context.say,
         )
@@ -102,16 +103,6 @@ def report(context: SuiteContext, bench: Bench, outcome: Outcome, events: EventL
         limitations=(*_limitations(context), *outcome.remarks),
         failures=(*_failures(context, ratio), *(outcome.remarks if outcome.given_up else ())),
     )
-
-
-def timeline_section(rows: Sequence[RunRow], events: EventLog) -> list[Section]:
-    """The wrapped run in the middle, drawn."""
-    middle = median_run([row for row in answered(rows, arm=WRAPPED, warm=False) if row.searches])
-    found = () if middle is None else events.events_of(key_of(middle))
-    if middle is None or not found:
-        return []
-    caption = f"The median wrapped run with a search: {middle.question_id}, {middle.seconds:.2f} s"
-    return [Section(title="One run", blocks=(RunTimeline(caption=caption, events=found),))]
 
 
 def _summary(rows: Sequence[RunRow], ratio: Estimate, *, warm: bool) -> Summary:

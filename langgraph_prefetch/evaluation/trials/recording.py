@@ -116,7 +116,8 @@ def _search(
     return SearchRow(
         query=query,
         answered=answered,
-        seconds=answer.waited_seconds if taken is None else taken,
+        # A served call's own callbacks begin when it is answered, after it has waited.
+        seconds=max(taken or 0.0, answer.waited_seconds),
         lookup_seconds=answer.waited_seconds if answered == "ready" else None,
         retrieval_seconds=answer.retrieval_seconds,
         source=None if answer.source is None else str(answer.source),
