@@ -6,7 +6,7 @@ import argparse
 import math
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from langgraph_prefetch.cli.command import add_command
 from langgraph_prefetch.errors import ConfigurationError
@@ -43,8 +43,9 @@ def register(commands: Commands) -> None:
     add("--questions", type=Path, metavar="FILE", help="JSONL with 'question' in each line, asked instead")
     add("--judge", action="append", default=[], metavar="NAME", help="a model that judges; several vote")
     add("--budget", type=_budget, metavar="LIMITS", help="stop there: calls=200,money=1.5 (of judges)")
-    add("--recordings", type=Path, action="append", metavar="FILE", help="recorded thoughts, for the suite 'intent'")
-    add("--rows", type=Path, action="append", metavar="FILE", help="rows of an earlier run, for the suite 'cost'")
+    several: Any = {"type": Path, "action": "extend", "nargs": "+", "metavar": "FILE"}
+    add("--recordings", **several, help="recorded thoughts, for the suite 'intent'")
+    add("--rows", **several, help="rows of an earlier run, for the suite 'cost'")
     add("--prices", type=Path, action="append", metavar="FILE", help="a price file of your own")
     add("--target", default="local", metavar="WHERE", help="local, or for the suite 'study' aws: your own account")
     add("--seed", type=int, metavar="N", help="of every random choice (default: the one in the suite's file)")
