@@ -10,6 +10,8 @@ from langgraph_prefetch.graph.operators.context import ReduceContextNode
 from langgraph_prefetch.graph.operators.epochs import EpochStore
 from langgraph_prefetch.graph.operators.memory import Memory
 from langgraph_prefetch.graph.operators.reduction import reduce_context
+from langgraph_prefetch.graph.variants.chooser import Variants
+from langgraph_prefetch.graph.variants.settings import PrefetchVariants, variants_of, with_prefetch_variants
 from langgraph_prefetch.graph.wrap import prefetcher_of, with_prefetch
 from langgraph_prefetch.guesses import Asked, ResultGuess, ResultGuesser
 from langgraph_prefetch.intent.cue_file import load_cues
@@ -41,6 +43,7 @@ __all__ = [
     "PrefetchError",
     "PrefetchMiddleware",
     "PrefetchOptions",
+    "PrefetchVariants",
     "Prefetcher",
     "Price",
     "ReduceContextNode",
@@ -51,6 +54,7 @@ __all__ = [
     "SpeculationNode",
     "ToolPolicy",
     "UnclaimedCall",
+    "Variants",
     "default_cues",
     "is_speculative",
     "limit_process",
@@ -59,7 +63,9 @@ __all__ = [
     "prefetching_tool_node",
     "reduce_context",
     "speculating",
+    "variants_of",
     "with_prefetch",
+    "with_prefetch_variants",
 ]
 
 

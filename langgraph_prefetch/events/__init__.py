@@ -35,6 +35,7 @@ from langgraph_prefetch.events.runs import (
     StepStarted,
     Trouble,
 )
+from langgraph_prefetch.events.variants import VariantAssigned
 
 __all__ = [
     "DRY_RUN",
@@ -62,4 +63,5 @@ __all__ = [
     "StepEnded",
     "StepStarted",
     "Trouble",
+    "VariantAssigned",
 ]

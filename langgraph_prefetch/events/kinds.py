@@ -26,6 +26,7 @@ from langgraph_prefetch.events.runs import (
     StepStarted,
     Trouble,
 )
+from langgraph_prefetch.events.variants import VariantAssigned
 
 Event = (
     RunStarted
@@ -44,6 +45,7 @@ Event = (
     | NearAnswered
     | NearChecked
     | NearTierChanged
+    | VariantAssigned
     | RunEnded
     | Trouble
 )

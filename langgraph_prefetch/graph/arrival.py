@@ -12,6 +12,7 @@ from langgraph_prefetch.graph.callback import StreamListener
 from langgraph_prefetch.graph.caller import running_loop
 from langgraph_prefetch.graph.guard import Guard
 from langgraph_prefetch.graph.marks import marks_of
+from langgraph_prefetch.live_variants import pinned
 from langgraph_prefetch.ports import Caller, SearchTool
 from langgraph_prefetch.prefetcher import PrefetchEngine, Run
 from langgraph_prefetch.speculation.call import SearchCall
@@ -132,6 +133,10 @@ class Running:
         with Guard(self._arrival._engine, "running"):
             if call is not None:
                 self._stack.enter_context(call.running())
+            if call is not None and self._arrival._run is not None:
+                # What runs now is kept under a key that says what the run was given: it must see the very same.
+                token = pinned.set(self._arrival._run.session.given)
+                self._stack.callback(pinned.reset, token)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         with Guard(self._arrival._engine, "running"):

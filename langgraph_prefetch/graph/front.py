@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.retrievers import BaseRetriever
@@ -22,6 +22,7 @@ from langgraph_prefetch.graph.next_call.owned import owned
 from langgraph_prefetch.graph.retrievers import RetrieverSearch
 from langgraph_prefetch.graph.survey import refusal_of
 from langgraph_prefetch.graph.tools import LangChainTool
+from langgraph_prefetch.graph.variants.models import VariantModel
 from langgraph_prefetch.intent.cues import CueSet
 from langgraph_prefetch.near_miss import NearMiss
 from langgraph_prefetch.option_types import OptionTypes
@@ -156,7 +157,12 @@ class Prefetcher(PrefetchEngine):
                 f"model() takes a LangChain chat model, not {type(model).__name__}: hand it the model itself, and call "
                 "bind_tools(), with_retry() and the like on what it returns"
             )
-        return model if self.next_calls is None else owned(model, self.next_calls)
+        calls = self.next_calls
+        if calls is None:
+            return model
+        if isinstance(model, VariantModel):
+            return cast("Model", model.used_as(lambda each: owned(each, calls)))
+        return owned(model, calls)
 
     def retriever(
         self, retriever: BaseRetriever, *, name: str | None = None, near: NearMiss | None = None

@@ -21,6 +21,7 @@ from langgraph_prefetch.config import ToolPolicy
 from langgraph_prefetch.errors import NotServableError
 from langgraph_prefetch.graph.caller import GraphCaller, speculative_context
 from langgraph_prefetch.graph.said import Listening
+from langgraph_prefetch.graph.variants.components import VariantTool
 from langgraph_prefetch.jobs import Form
 from langgraph_prefetch.keys import Same
 from langgraph_prefetch.ports import Caller, Work
@@ -261,6 +262,8 @@ def schema_defaults(tool: BaseTool) -> dict[str, Any]:
 
 def has_own_async(tool: BaseTool) -> bool:
     """True if the tool's async form is its own rather than its sync form on the loop's thread pool."""
+    if isinstance(tool, VariantTool):
+        return any(map(has_own_async, tool.tools))
     if "coroutine" in type(tool).model_fields:
         return getattr(tool, "coroutine", None) is not None
     return type(tool)._arun is not BaseTool._arun

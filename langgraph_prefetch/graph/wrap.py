@@ -59,14 +59,14 @@ def with_prefetch(
     """
     if not isinstance(graph, Pregel):
         raise NotAGraphError(graph)
-    if isinstance(graph, _Listening):
+    if isinstance(graph, WrappedGraph):
         raise AlreadyWrappedError
     prefetch = Prefetcher(tools, cues=cues, **options)
     if prefetch.next_calls is not None:
         raise ConfigurationError(OWNS_NO_MODEL)
     prefetch.require_near()
     _admit_tools(graph, prefetch)
-    return cast("Graph", _listening(_answered(graph, AnswerSeam(prefetch)), prefetch))
+    return cast("Graph", listening(_answered(graph, AnswerSeam(prefetch)), prefetch))
 
 
 OWNS_NO_MODEL = (
@@ -85,14 +85,17 @@ def prefetcher_of(graph: AnyGraph) -> Prefetcher:
 
     Raises:
         NotWrappedError: a graph that ``with_prefetch`` has not wrapped.
+        ConfigurationError: one with several, made by ``with_prefetch_variants``.
     """
     if not isinstance(graph, _Listening):
+        if isinstance(graph, WrappedGraph):
+            raise ConfigurationError("this graph has a prefetcher for each variant: see variants_of(graph).prefetchers")
         raise NotWrappedError(graph)
     return graph.prefetch
 
 
 def _admit_tools(graph: AnyGraph, prefetch: Prefetcher) -> None:
-    everywhere = list(tool_nodes(graph, skip=_Listening))
+    everywhere = list(tool_nodes(graph, skip=WrappedGraph))
     found = [(owner, name, node) for owner, name, node in everywhere if not prefetches(node)]
     if everywhere and not found:
         raise AlreadyWrappedError
@@ -123,7 +126,7 @@ def _answered(graph: AnyGraph, seam: AnswerSeam) -> AnyGraph:
     for name, node in graph.nodes.items():
         if isinstance(node.bound, ToolNode) and not prefetches(node.bound):
             node = node.copy({"bound": answering(node.bound, seam)})
-        elif isinstance(node.bound, Pregel) and not isinstance(node.bound, _Listening):
+        elif isinstance(node.bound, Pregel) and not isinstance(node.bound, WrappedGraph):
             inner = _answered(node.bound, seam)
             node = node.copy({"bound": inner, "subgraphs": [inner]})
         nodes[name] = node
@@ -191,7 +194,11 @@ class _Noting:
                 run.node_ended(interrupted=isinstance(error, GraphBubbleUp))
 
 
-class _Listening:
+class WrappedGraph:
+    """What a graph is that prefetches, in whichever way."""
+
+
+class _Listening(WrappedGraph):
     """What the wrapped graph's class adds to the graph's own."""
 
     prefetch: Prefetcher
@@ -213,7 +220,7 @@ class _Listening:
                     yield part
 
     def copy(self, update: dict[str, Any] | None = None) -> Any:
-        return _listening(_bare(self).copy(update), self.prefetch)
+        return listening(bare(self).copy(update), self.prefetch)
 
 
 @cache
@@ -221,16 +228,19 @@ def _listening_class(of: type[AnyGraph]) -> type[AnyGraph]:
     return type(of.__name__, (_Listening, of), {"__module__": of.__module__, "__qualname__": of.__qualname__})
 
 
-def _listening(graph: AnyGraph, prefetch: Prefetcher) -> AnyGraph:
-    return _with_class(_listening_class(type(graph)), {**graph.__dict__, "prefetch": prefetch})
+def listening(graph: AnyGraph, prefetch: Prefetcher) -> AnyGraph:
+    """The same graph, heard by ``prefetch``; its nodes are as they are."""
+    return with_class(_listening_class(type(graph)), {**graph.__dict__, "prefetch": prefetch})
 
 
-def _bare(graph: Any) -> AnyGraph:
+def bare(graph: Any) -> AnyGraph:
+    """A graph that prefetches as one of its own class, nodes and all, that does not listen."""
     attributes = {name: value for name, value in graph.__dict__.items() if name != "prefetch"}
-    return _with_class(type(graph).__bases__[1], attributes)
+    return with_class(type(graph).__bases__[1], attributes)
 
 
-def _with_class(cls: type[AnyGraph], attributes: Mapping[str, Any]) -> AnyGraph:
+def with_class(cls: type[AnyGraph], attributes: Mapping[str, Any]) -> AnyGraph:
+    """An instance of a graph's class with these attributes."""
     # Past the constructor, which would set anew what the graph's compilation had set.
     new = cls.__new__(cls)
     new.__dict__.update(attributes)

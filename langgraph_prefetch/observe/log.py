@@ -30,6 +30,7 @@ from langgraph_prefetch.events import (
     StepEnded,
     StepStarted,
     Trouble,
+    VariantAssigned,
 )
 from langgraph_prefetch.observe.rate_limit import PerMinute
 
@@ -56,6 +57,7 @@ NAMES: dict[type[Any], str] = {
     NearAnswered: "near_answered",
     NearChecked: "near_checked",
     NearTierChanged: "near_tier_changed",
+    VariantAssigned: "variant_assigned",
     RunEnded: "run_ended",
     Trouble: "trouble",
 }

@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from langgraph_prefetch.config import PrefetchOptions
-from langgraph_prefetch.events import EventHub, EventSink, RunStarted, Trouble
+from langgraph_prefetch.events import EventHub, EventSink, RunStarted, Trouble, VariantAssigned
+from langgraph_prefetch.experiments import Assignment
 from langgraph_prefetch.intent.cues import CueSet, default_cues
 from langgraph_prefetch.intent.reader import IntentSettings
 from langgraph_prefetch.keys import RunScope, SharedScope, shared_scope
+from langgraph_prefetch.live_variants import LiveVariants, pin
 from langgraph_prefetch.locks import ForkSafeLock
 from langgraph_prefetch.near.binomial import interval
 from langgraph_prefetch.observe.recording import MAX_EVENTS, Recording
@@ -79,6 +81,7 @@ class PrefetchEngine:
         self.earlier = EarlierResults() if options.serve == "verified" else None
         self._elsewhere = _elsewhere(options)
         self.near: Nearness | None = None
+        self.variant: tuple[LiveVariants[Any], str] | None = None
         self._paused = False
         self._runs = OpenRuns()
         self._warned: set[str] = set()
@@ -173,6 +176,7 @@ class PrefetchEngine:
         """Begin to listen to one agent run. ``configurable``: the run's own trusted configuration."""
         shared = self.shared
         run_id = f"{os.getpid():x}-{next(_run_numbers)}"
+        given = pin(configurable or {}, self.variant)
         scope = self._scope(configurable or {})
         thread_id = (configurable or {}).get("thread_id")
         session = Session(
@@ -188,11 +192,14 @@ class PrefetchEngine:
             watch=Watch(self._gate) if self._gate is not None else None,
             trouble=self.trouble,
             given_up=self._given_up if self.earlier is not None else None,
+            given=given,
             elsewhere=self._elsewhere,
         )
         near = self.near.begin(session) if self.near is not None else None
         run = Run(self, session, near)
         self.events(RunStarted(run_id=run_id, at=shared.clock()))
+        for each in given.assignments:
+            self.events(assigned(each, run_id, shared.clock()))
         self._runs.add(run, lambda: self._end_lost(session, near))
         return run
 
@@ -280,3 +287,9 @@ def _elsewhere(options: PrefetchOptions) -> Elsewhere | None:
         keep_seconds=options.reuse_seconds or options.max_age_seconds,
         shares=options.reuse_seconds is not None,
     )
+
+
+def assigned(given: Assignment, run_id: str, at: float) -> VariantAssigned:
+    """What says so in the events, without the key."""
+    unit = query_hash(given.key) if given.key is not None else None
+    return VariantAssigned(run_id=run_id, at=at, experiment=given.experiment, variant=given.variant, unit=unit)

@@ -29,6 +29,7 @@ from langgraph_prefetch.events import (
     StepEnded,
     StepStarted,
     Trouble,
+    VariantAssigned,
 )
 from langgraph_prefetch.testing.contract import Contract, fixture
 from langgraph_prefetch.values import Source
@@ -114,6 +115,7 @@ def sample_events(run_id: str = "run-1") -> tuple[Event, ...]:
             needed=700,
         ),
         NearTierChanged(at=1.89, tool="search", tier="likely", open=False, reason="too many were wrong"),
+        VariantAssigned(run_id=run_id, at=1.0, experiment="reranker", variant="with", unit="0a1b2c"),
         Trouble(at=1.9, where="token", error="ValueError"),
         RunEnded(run_id=run_id, at=2.0, idle=False),
     )

@@ -21,10 +21,10 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset(
         {
             *("ports", "events", "config", "keys", "key_digest", "jobs", "report", "outbound", "option_types"),
-            *("guesses", "near_miss"),
+            *("guesses", "near_miss", "live_variants"),
         }
     ),
-    frozenset({"values", "errors", "locks", "passages", "query_hash", "sensitive", "speculative"}),
+    frozenset({"values", "errors", "locks", "passages", "query_hash", "sensitive", "speculative", "experiments"}),
 )
 # The words everybody speaks lean on each other (an event holds a key), never in a circle.
 FAMILIES: tuple[frozenset[str], ...] = LAYERS[-2:]

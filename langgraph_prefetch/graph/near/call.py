@@ -19,6 +19,7 @@ from langgraph_prefetch.graph.near.sources import Loop, documents_of
 from langgraph_prefetch.graph.near.viewed import Viewed, in_thread
 from langgraph_prefetch.graph.said import Listening
 from langgraph_prefetch.guesses import ResultGuess, Tell
+from langgraph_prefetch.live_variants import pinned
 from langgraph_prefetch.near.geometry import Vector
 from langgraph_prefetch.near.run import LocalAnswer, NearMiss
 from langgraph_prefetch.ports import SearchTool, Work
@@ -230,6 +231,7 @@ class NearCall:
         caller = self._caller if self._caller.loop is not None else replace(self._caller, loop=self._loop)
         work = self._tool.prepare(self._arguments, caller)
         work.context.run(speculating.set, True)
+        work.context.run(pinned.set, self._session.given)
         flight = Flight(self._session.shared.clock)
         flight.on_end(lambda ended: self._compare_soon(ranked, ended.output) if ended.output is not None else None)
         self._submit(flight, work, self._tool.policy)

@@ -143,7 +143,7 @@ class RunNear:
         self.misses.check_soon(viewed, check, context)
 
     def _key(self, view: View, caller: Caller) -> tuple[str, Hashable, Encoded]:
-        return view.name, view.tool.identity, caller.key(self.session.options.ignore_configurable)
+        return view.name, view.tool.identity, self.session.caller_key(caller)
 
     def _viewed_for(self, view: View, caller: Caller) -> Viewed | None:
         key = self._key(view, caller)
@@ -162,7 +162,7 @@ class RunNear:
             fetcher_of(source, near, view.embeddings),
             self.misses.controls[view.name],
             scope,
-            (view.name, scope, caller.key(ignored)),
+            (view.name, scope, (caller.key(ignored), self.session.given.key)),
             self.session.options.max_age_seconds,
         )
         with self._lock:

@@ -27,6 +27,7 @@ from langgraph_prefetch.events import (
     StepEnded,
     StepStarted,
     Trouble,
+    VariantAssigned,
 )
 from langgraph_prefetch.observe.timeline.marks import (
     CallMark,
@@ -97,7 +98,7 @@ def _keep(run: _Kept, event: Event) -> None:
             run.ignored.append(event)
         case NearFetched():
             run.near.append(event)
-        case RunStarted() | RunEnded() | Trouble() | NearTierChanged():
+        case RunStarted() | RunEnded() | Trouble() | NearTierChanged() | VariantAssigned():
             pass
         case NearIgnored() | NearAnswered() | NearChecked():  # how a call was answered shows in the call
             pass

@@ -1,0 +1,1 @@
+"""Variants of one component, or of the prefetch settings themselves, inside one graph."""
