@@ -3,59 +3,32 @@
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from enum import Enum
-from itertools import accumulate, chain, groupby, islice
+from itertools import chain, groupby, islice
 from operator import attrgetter
+from threading import Thread
+from typing import TypeVar
 
-from langgraph_prefetch.errors import DocumentOrderError, MissingExtraError
-from langgraph_prefetch.ingest.in_memory import Gathered
+from langgraph_prefetch.errors import DocumentOrderError
+from langgraph_prefetch.ingest.grouping import Block, Group, Grouping
+from langgraph_prefetch.ingest.in_memory import Gathered, GatheredBlock
 from langgraph_prefetch.ingest.settings import IngestSettings
 from langgraph_prefetch.ingest.sources.columns import Documents, collected, columns_of
 from langgraph_prefetch.ingest.sources.langchain import DocumentSource
 from langgraph_prefetch.ingest.sources.shapes import Document, Part, Skipped, Source
 from langgraph_prefetch.ingest.units import Unit, joined
 
-try:
-    import pyarrow as pa
-except ImportError as error:
-    raise MissingExtraError("pyarrow", "ingest") from error
+T = TypeVar("T")
 
-FIRST_ROWS = 256
-"""Most documents in the first group; each has twice as many as the one before, up to ``batch_rows``."""
 _ASKED_AT_FIRST, _ASKED_AT_ONCE = 64, 4_096
 _HELD_DOCUMENTS, _HELD_CHARS = 4_096, 8_388_608
 _PART_CHARS = _HELD_CHARS // 256  # a part may hold the bytes of its file
 
 Lookup = Callable[[Collection[str]], Mapping[str, bytes]]
 """The ledger's fingerprints of some sources."""
-
-
-@dataclass(slots=True, eq=False)
-class Group:
-    """Documents that are split together, or rows that are split already.
-
-    Attributes:
-        documents: in order.
-        units: the sources that they belong to, by name.
-        ended: sources whose documents have all been handed on.
-        chars: how much text it is.
-        rows: set instead of ``documents`` for what came as record batches.
-    """
-
-    documents: Documents = field(default_factory=Documents)
-    units: dict[str, Unit] = field(default_factory=dict)
-    ended: list[Unit] = field(default_factory=list)
-    chars: int = 0
-    rows: pa.RecordBatch | None = None
-
-    def add(self, unit: Unit) -> None:
-        """Documents of this source are in it."""
-        if unit.source not in self.units:
-            self.units[unit.source] = unit
-            unit.groups += 1
 
 
 @dataclass(slots=True, eq=False)
@@ -101,26 +74,8 @@ Judge = Callable[[Sequence[bytes | None], Sequence[bytes | None]], list[State]]
 """Judges sources, each by the remembered mark, if any, and its fingerprint, if known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Neighbouring documents, and whose they are.
-
-    Attributes:
-        documents: in order, those of a source side by side.
-        owners: the sources in that order, each with the place where its documents end.
-        goes_on: the last source has more documents, in the next block.
-    """
-
-    documents: Documents
-    owners: Sequence[tuple[Unit, int]]
-    goes_on: bool = False
-
-
 class Loader:
     """Iterates over a source's groups; used by one thread at a time.
-
-    The first groups are small, so that the stages after this one soon have something to do; where they are cut depends
-    on the documents and the settings alone.
 
     Args:
         source: where documents come from.
@@ -142,89 +97,55 @@ class Loader:
         self._source, self._settings = source, settings
         self._lookup, self._judge, self._skip = lookup, judge, skip
         self.loaded = Loaded()
-        self._open = Group()
-        self._most_rows = min(FIRST_ROWS, settings.batch_rows)
+        self._grouping = Grouping(settings)
 
     def groups(self) -> Generator[Group, None, None]:
         """Groups of documents that are new or changed."""
         for block in self._blocks():
-            yield from self._grouped(block)
-        yield self._take()
-
-    def _grouped(self, block: Block) -> Iterator[Group]:
-        sizes = list(map(len, block.documents.texts))
-        self.loaded.documents += len(sizes)
-        self.loaded.chars += sum(sizes)
-        ends = list(accumulate(sizes, initial=0))
-        owner = start = 0
-        while True:
-            group = self._open
-            end = min(start + self._most_rows - len(group.documents), len(sizes))
-            room = self._settings.batch_chars - group.chars
-            end = max(min(end, bisect_right(ends, ends[start] + room) - 1), start)
-            if end == start < len(sizes):
-                if group.documents:
-                    yield self._take()
-                    continue
-                end = start + 1  # alone it is too much already
-            if end > start:
-                group.documents.extend(block.documents, start, end)
-                group.chars += ends[end] - ends[start]
-            owner = self._owned(block, owner, start, end)
-            start = end
-            if start >= len(sizes):
-                return
-
-    def _owned(self, block: Block, owner: int, start: int, end: int) -> int:
-        """Tell the open group whose documents from ``start`` to ``end`` are; returns the first owner that goes on."""
-        group, owners = self._open, block.owners
-        while owner < len(owners):
-            unit, last = owners[owner]
-            if end > start:
-                group.add(unit)
-            if last > end or (block.goes_on and owner == len(owners) - 1):
-                return owner
-            group.ended.append(unit)
-            start = max(start, last)
-            owner += 1
-        return owner
-
-    def _take(self) -> Group:
-        group, self._open = self._open, Group()
-        self._most_rows = min(2 * self._most_rows, self._settings.batch_rows)
-        return group
+            self.loaded.documents += len(block.documents)
+            self.loaded.chars += sum(map(len, block.documents.texts))
+            yield from self._grouping.add(block)
+        yield self._grouping.take()
 
     def _blocks(self) -> Iterator[Block]:
         """The documents of sources that are new or changed; the ledger is asked for many at once."""
         given = self._source
         if isinstance(given, DocumentSource) and isinstance(given.documents, list | tuple):
-            gathered = Gathered(given.documents, given.source_key, self._skip)
-            for names in chunked(gathered.sources, _ASKED_AT_ONCE):
-                block = gathered.block(names)
-                self.loaded.sources.update(zip(names, block.fingerprints, strict=True))
-                states = self._states(names, block.fingerprints)
-                wanted = [place for place, state in enumerate(states) if state is not State.UNCHANGED]
-                found, ends, whole = block.documents(wanted)
-                owners = [
-                    (
-                        Unit(names[place], block.fingerprints[place], states[place] is State.PRESENT, whole=good),
-                        end,
-                    )
-                    for place, end, good in zip(wanted, ends, whole, strict=True)
-                ]
-                yield Block(found, owners)
+            yield from self._of_list(Gathered(given.documents, given.source_key, self._skip))
             return
         units, size = self._units(), _ASKED_AT_FIRST
         while entries := self._some(units, size):
-            states = self._states([unit.source for unit, _ in entries], [unit.fingerprint for unit, _ in entries])
+            names = [unit.source for unit, _ in entries]
+            states = self._states(names, [unit.fingerprint for unit, _ in entries], self._lookup(names))
             for (unit, documents), state in zip(entries, states, strict=True):
                 unit.present = state is State.PRESENT
                 if state is not State.UNCHANGED:
                     yield from self._read(unit, documents)
             size = min(size * 4, _ASKED_AT_ONCE)
 
-    def _states(self, names: list[str], fingerprints: list[bytes | None]) -> list[State]:
-        known = self._lookup(names)
+    def _of_list(self, gathered: Gathered) -> Iterator[Block]:
+        """Documents that are all in memory; some are hashed while the ledger is asked for those before."""
+        before: tuple[list[str], GatheredBlock, Future[Mapping[str, bytes]]] | None = None
+        for names in chain(chunked(gathered.sources, _ASKED_AT_ONCE), [[]]):
+            block = gathered.block(names)
+            told = before[2].result() if before else {}
+            asked = _aside(self._lookup, names)
+            if before:
+                yield self._wanted(before[0], before[1], told)
+            before = names, block, asked
+
+    def _wanted(self, names: list[str], block: GatheredBlock, known: Mapping[str, bytes]) -> Block:
+        self.loaded.sources.update(zip(names, block.fingerprints, strict=True))
+        states = self._states(names, block.fingerprints, known)
+        wanted = [place for place, state in enumerate(states) if state is not State.UNCHANGED]
+        found, ends, whole = block.documents(wanted)
+        owners = [
+            (Unit(names[place], block.fingerprints[place], states[place] is State.PRESENT, whole=good), end)
+            for place, end, good in zip(wanted, ends, whole, strict=True)
+        ]
+        return Block(found, owners)
+
+    def _states(self, names: list[str], fingerprints: list[bytes | None], known: Mapping[str, bytes]) -> list[State]:
         states = self._judge(list(map(known.get, names)), fingerprints)
         self.loaded.unchanged += states.count(State.UNCHANGED)
         return states
@@ -292,6 +213,21 @@ class Loader:
 
 
 _Entry = tuple[Unit, list[Documents | Skipped] | Iterator[Documents | Skipped]]
+
+
+def _aside(work: Callable[[list[str]], T], names: list[str]) -> Future[T]:
+    """Work on a thread of its own, a daemon: a server that hangs does not keep the process alive."""
+    future: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work(names))
+        except BaseException as error:  # noqa: BLE001 - raised where the result is asked for
+            future.set_exception(error)
+
+    if names:
+        Thread(target=run, name="langgraph-prefetch-lookup", daemon=True).start()
+    return future
 
 
 def chunked(names: Iterable[str], size: int) -> Iterator[list[str]]:

@@ -13,8 +13,9 @@ from typing import Any, Protocol
 from langgraph_prefetch.errors import MissingExtraError, RefusedPassagesError
 from langgraph_prefetch.ingest.costs import Timing
 from langgraph_prefetch.ingest.engines import Cut, Engine
+from langgraph_prefetch.ingest.grouping import Group
 from langgraph_prefetch.ingest.keepers import Keeper
-from langgraph_prefetch.ingest.loading import Group, Loaded
+from langgraph_prefetch.ingest.loading import Loaded
 from langgraph_prefetch.ingest.merge import merged
 from langgraph_prefetch.ingest.queues import BoundedQueue
 from langgraph_prefetch.ingest.report import SkipList

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from hashlib import blake2b
 
 from langgraph_prefetch.errors import MissingExtraError
-from langgraph_prefetch.ingest.loading import Group
+from langgraph_prefetch.ingest.grouping import Group
 from langgraph_prefetch.ingest.plan.catalogue import INGEST
 from langgraph_prefetch.ingest.plan.trace import OperatorStep, OperatorTrace
 from langgraph_prefetch.ingest.rows import strings

@@ -8,7 +8,8 @@ from hashlib import blake2b
 from typing import Any
 
 from langgraph_prefetch.errors import ConfigurationError, MissingExtraError
-from langgraph_prefetch.ingest.loading import Group, Judge, Loaded, Lookup, State
+from langgraph_prefetch.ingest.grouping import Group
+from langgraph_prefetch.ingest.loading import Judge, Loaded, Lookup, State
 from langgraph_prefetch.ingest.rows import check_pieces, keyed, parts_of, runs, strings
 from langgraph_prefetch.ingest.settings import IngestSettings
 from langgraph_prefetch.ingest.units import Unit

@@ -38,7 +38,7 @@ def metadata_bytes(metadata: Mapping[str, Any]) -> bytes:
 
 
 def metadata_column(metadatas: Sequence[Mapping[str, Any]]) -> tuple[list[bytes], dict[int, str]]:
-    """As ``metadata_bytes`` of each, in half the time; and by its place, what is wrong with one that has no such form."""
+    """As ``metadata_bytes`` of each, in half the time; and by place what is wrong with those that have no such form."""
     if set(map(type, metadatas)) <= {dict}:
         try:
             column = [_dumps(each, str, _OPTIONS) for each in metadatas]

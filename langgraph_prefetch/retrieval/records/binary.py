@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Sequence
+from itertools import chain
 
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.retrieval.driver import COPY_HEADER, COPY_TRAILER
@@ -23,10 +24,9 @@ def texts(values: Collection[str | None]) -> Binary:
         encoded = [None if value is None else value.encode() for value in values]
     except UnicodeEncodeError:
         raise ConfigurationError("half a surrogate pair is no character, and cannot be stored") from None
-    made = _array(encoded, _TEXT)
-    if any(value is not None and b"\0" in value for value in encoded):
+    if b"\0" in b"".join(filter(None, encoded)):
         raise ConfigurationError("PostgreSQL cannot store NUL characters")
-    return made
+    return _array(encoded, _TEXT)
 
 
 def integers(values: Sequence[int]) -> Binary:
@@ -53,7 +53,7 @@ def copy_rows(same: tuple[int, str], rows: Sequence[tuple[str, bytes]]) -> bytes
 def _array(elements: Collection[bytes | None], oid: int) -> Binary:
     if not elements:
         return Binary(struct.pack(">iii", 0, 0, oid))
-    pieces = [struct.pack(">iiiii", 1, int(None in elements), oid, len(elements), 1)]
-    for element in elements:
-        pieces += (_LENGTH(-1),) if element is None else (_LENGTH(len(element)), element)
-    return Binary(b"".join(pieces))
+    header = struct.pack(">iiiii", 1, int(None in elements), oid, len(elements), 1)
+    lengths = [_LENGTH(-1 if element is None else len(element)) for element in elements]
+    values = (element or b"" for element in elements)
+    return Binary(b"".join([header, *chain.from_iterable(zip(lengths, values, strict=True))]))

@@ -1,0 +1,117 @@
+"""Documents in groups of fixed size, each of which goes through the pipeline as one."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from langgraph_prefetch.errors import MissingExtraError
+from langgraph_prefetch.ingest.settings import IngestSettings
+from langgraph_prefetch.ingest.sources.columns import Documents
+from langgraph_prefetch.ingest.units import Unit
+
+try:
+    import pyarrow as pa
+except ImportError as error:
+    raise MissingExtraError("pyarrow", "ingest") from error
+
+FIRST_ROWS = 256
+"""Most documents in the first group; each has up to twice as many as the one before, until ``batch_rows``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Neighbouring documents, and whose they are.
+
+    Attributes:
+        documents: in order, those of a source side by side.
+        owners: the sources in that order, each with the place where its documents end.
+        goes_on: the last source has more documents, in the next block.
+    """
+
+    documents: Documents
+    owners: Sequence[tuple[Unit, int]]
+    goes_on: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Group:
+    """Documents that are split together, or rows that are split already.
+
+    Attributes:
+        documents: in order.
+        units: the sources that they belong to, by name.
+        ended: sources whose documents have all been handed on.
+        chars: how much text it is.
+        rows: set instead of ``documents`` for what came as record batches.
+    """
+
+    documents: Documents = field(default_factory=Documents)
+    units: dict[str, Unit] = field(default_factory=dict)
+    ended: list[Unit] = field(default_factory=list)
+    chars: int = 0
+    rows: pa.RecordBatch | None = None
+
+    def add(self, unit: Unit) -> None:
+        """Documents of this source are in it."""
+        if unit.source not in self.units:
+            self.units[unit.source] = unit
+            unit.groups += 1
+
+
+class Grouping:
+    """Cuts blocks of documents into groups.
+
+    The first groups are small, so that the stages that follow soon have something to do; where they are cut depends on
+    the documents and the settings alone.
+    """
+
+    def __init__(self, settings: IngestSettings) -> None:
+        self._settings = settings
+        self._open = Group()
+        self._most_rows = min(FIRST_ROWS, settings.batch_rows)
+
+    def add(self, block: Block) -> Iterator[Group]:
+        """One more block; gives the groups that are full with it."""
+        sizes = list(map(len, block.documents.texts))
+        ends = list(accumulate(sizes, initial=0))
+        owner = start = 0
+        while True:
+            group = self._open
+            end = min(start + self._most_rows - len(group.documents), len(sizes))
+            room = self._settings.batch_chars - group.chars
+            end = max(min(end, bisect_right(ends, ends[start] + room) - 1), start)
+            if end == start < len(sizes):
+                if group.documents:
+                    yield self.take()
+                    continue
+                end = start + 1  # alone it is too much already
+            if end > start:
+                group.documents.extend(block.documents, start, end)
+                group.chars += ends[end] - ends[start]
+            owner = self._owned(block, owner, start, end)
+            start = end
+            if start >= len(sizes):
+                return
+
+    def _owned(self, block: Block, owner: int, start: int, end: int) -> int:
+        """Tell the open group whose documents from ``start`` to ``end`` are; returns the first owner that goes on."""
+        group, owners = self._open, block.owners
+        while owner < len(owners):
+            unit, last = owners[owner]
+            if end > start:
+                group.add(unit)
+            if last > end or (block.goes_on and owner == len(owners) - 1):
+                return owner
+            group.ended.append(unit)
+            start = max(start, last)
+            owner += 1
+        return owner
+
+    def take(self) -> Group:
+        """The group that is open, full or not."""
+        group, self._open = self._open, Group()
+        self._most_rows = min(2 * self._most_rows, self._settings.batch_rows)
+        return group
