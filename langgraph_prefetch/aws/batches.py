@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 
 from langgraph_prefetch.aws.threads import Threads
 from langgraph_prefetch.locks import ForkSafeLock
@@ -67,7 +68,7 @@ class Batches:
             waiting, self._waiting = self._waiting, []
         for batch in packed(waiting):
             try:
-                self._threads.submit(lambda batch=batch: self._send(batch))  # type: ignore[misc]
+                self._threads.submit(partial(self._send, batch))
             except RuntimeError as error:
                 for entry in batch:
                     settle(entry, error)

@@ -7,7 +7,19 @@ import os
 import sys
 from collections.abc import Sequence
 
-from langgraph_prefetch.cli import cues, demo, doctor, fit, index, replay, search, timeline, version
+from langgraph_prefetch.cli import (
+    advise,
+    cues,
+    demo,
+    doctor,
+    fit,
+    index,
+    replay,
+    search,
+    timeline,
+    version,
+    worker,
+)
 from langgraph_prefetch.cli import eval as evaluation
 from langgraph_prefetch.errors import PrefetchError
 
@@ -54,10 +66,12 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     index.register(commands)
     search.register(commands)
     replay.register(commands)
+    advise.register(commands)
     evaluation.register(commands)
     fit.register(commands)
     timeline.register(commands)
     cues.register(commands)
+    worker.register(commands)
     doctor.register(commands)
     version.register(commands)
     return parser
