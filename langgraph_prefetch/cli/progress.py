@@ -8,8 +8,11 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def progress(title: str, total: int) -> Iterator[Callable[[], None]]:
-    """Yield a function to call after each of ``total`` parts. Nothing is drawn without a terminal or without rich."""
+def progress(title: str, total: int | None) -> Iterator[Callable[[], None]]:
+    """Yield a function to call after each of ``total`` parts; None: nobody knows how many.
+
+    Nothing is drawn without a terminal or without rich.
+    """
     try:
         from rich.console import Console
         from rich.progress import Progress
