@@ -11,6 +11,8 @@ from langgraph_prefetch.config import require_at_least
 from langgraph_prefetch.errors import ConfigurationError, LowCoverageError
 from langgraph_prefetch.evaluation.judging.values import Compared, Reason, Scored, Unscored
 
+_LACKING = (Reason.NO_REFERENCE, Reason.NO_CONTEXTS)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
@@ -31,6 +33,20 @@ class Coverage:
         """``scored / asked``; None if nothing was asked."""
         return self.scored / self.asked if self.asked else None
 
+    @property
+    def applicable(self) -> Coverage:
+        """The same without samples that lack what the metric is about: no judge could have scored those."""
+        lacking = {reason: count for reason, count in self.reasons.items() if reason in _LACKING}
+        return Coverage(
+            asked=self.asked - sum(lacking.values()),
+            scored=self.scored,
+            reasons={reason: count for reason, count in self.reasons.items() if reason not in lacking},
+        )
+
+    def reaches(self, minimum: float) -> bool:
+        """Whether at least the share ``minimum`` has a score; never, if nothing was asked."""
+        return self.asked > 0 and self.scored >= minimum * self.asked - 1e-9
+
     def require(self, minimum: float, what: str = "verdicts") -> None:
         """Nothing, if at least the share ``minimum`` (0 to 1) has a score.
 
@@ -41,7 +57,7 @@ class Coverage:
         require_at_least("coverage", minimum, 0)
         if not minimum <= 1:
             raise ConfigurationError(f"coverage is a share of 1 at most, not {minimum!r}")
-        if self.asked == 0 or self.scored < minimum * self.asked - 1e-9:
+        if not self.reaches(minimum):
             raise LowCoverageError(what, self.scored, self.asked, minimum, self.named_reasons())
 
     def named_reasons(self) -> str:

@@ -38,7 +38,7 @@ from langgraph_prefetch.evaluation.judging.votes import mean_vote
 
 RagasMetric = Literal["faithfulness", "answer_relevancy", "context_precision", "context_recall"]
 METRICS: tuple[RagasMetric, ...] = get_args(RagasMetric)
-_NEEDS: dict[RagasMetric, tuple[Part, ...]] = {
+NEEDS: dict[RagasMetric, tuple[Part, ...]] = {
     "faithfulness": ("contexts",),
     "answer_relevancy": (),
     "context_precision": ("contexts", "reference"),
@@ -73,11 +73,11 @@ async def ascore_ragas(
         )
     if metric == "answer_relevancy" and embeddings is None:
         raise ConfigurationError("answer_relevancy compares vectors: pass embeddings=")
-    check_parts(samples, metric, _NEEDS[metric])
+    check_parts(samples, metric, NEEDS[metric])
     work = [_Measured(sample=sample, judge=judge) for sample in samples for judge in judging.judges]
 
     async def measure(one: _Measured) -> Verdict:
-        known = unjudgeable(one.sample, _NEEDS[metric])
+        known = unjudgeable(one.sample, NEEDS[metric])
         return known or await _measure(judging, one, metric, embeddings)
 
     # Twice as wide as the calls: while one sample waits for its turn to call, another reads what came.

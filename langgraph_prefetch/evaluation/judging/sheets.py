@@ -88,6 +88,10 @@ class PairSheet:
         """How many pairs a judge saw alike in both orders, over all judges, and of how many."""
         return agreed(verdict for each in self.pairs for verdict in each.by_judge.values())
 
+    def consistent_by(self, judge: str) -> tuple[int, int]:
+        """The same of one judge."""
+        return agreed(each.by_judge[judge] for each in self.pairs if judge in each.by_judge)
+
     @property
     def agreement(self) -> Agreement:
         """Of the judges, on the pairs that all of them judged; identical answers, which nobody judged, left out."""

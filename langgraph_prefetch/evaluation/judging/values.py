@@ -14,10 +14,10 @@ class Sample:
     """One answer to one question, as a judge gets to see it.
 
     Attributes:
-        question_id: pairs of arms share it.
+        question_id: pairs of arms share it, and ``run``.
         question, answer: texts in any language.
         arm: who answered, such as ``bare``; no judge is told.
-        repeat: counted from 0.
+        run: which of several runs of the question; empty if there is one.
         reference: the expected answer, where the data have one.
         contexts: the passages that the answer was made from, in order.
         language, kind: of the question, for tables.
@@ -28,7 +28,7 @@ class Sample:
     question: str
     answer: str
     arm: str = ""
-    repeat: int = 0
+    run: str = ""
     reference: str | None = None
     contexts: tuple[str, ...] = ()
     language: str = ""
@@ -37,8 +37,8 @@ class Sample:
 
     @property
     def name(self) -> str:
-        """How tables and transcripts name it, such as ``q7/wrapped/0``."""
-        return f"{self.question_id}/{self.arm}/{self.repeat}"
+        """How tables and transcripts name it, such as ``q7/wrapped``."""
+        return "/".join(part for part in (self.question_id, self.arm, self.run) if part)
 
 
 class Reason(StrEnum):
