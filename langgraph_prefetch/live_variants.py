@@ -81,7 +81,19 @@ class LiveVariants(Generic[T]):
             # A name that comes back must not be taken for what it was when it left.
             versions |= {name: before[name] + (name in now.components) for name in before if name not in held}
             self._table = Table(experiment, MappingProxyType(held), versions)
+            with _registering:
+                _live.add(self)
             return self._table
+
+    def conclude(self, variant: str) -> None:
+        """Give every run this variant from now on; there is nothing to compare any more until the next swap.
+
+        Raises:
+            ConfigurationError: no variant of that name.
+        """
+        self.swap(weights={variant: 1.0})
+        with _registering:
+            _live.discard(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

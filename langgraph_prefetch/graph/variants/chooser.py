@@ -96,6 +96,14 @@ class Variants(Generic[T]):
                 _require(self._kind, name, each)
         self._live.swap(variants, weights=weights)
 
+    def conclude(self, variant: str) -> None:
+        """End the experiment: every run from now on gets this variant, and no run is told of an assignment.
+
+        Raises:
+            ConfigurationError: no variant of that name.
+        """
+        self._live.conclude(variant)
+
     def retriever(self) -> BaseRetriever:
         """A retriever that is, for each run, one of the variants.
 

@@ -96,6 +96,14 @@ class PrefetchVariants:
         self._adopt(arms)
         self._live.swap(arms, weights=weights)
 
+    def conclude(self, variant: str) -> None:
+        """End the experiment: every run from now on gets this variant.
+
+        Raises:
+            ConfigurationError: no variant of that name.
+        """
+        self._live.conclude(variant)
+
     def pause(self) -> None:
         """The kill switch of all variants: every run is left as it is, and none is counted."""
         self._paused = True
