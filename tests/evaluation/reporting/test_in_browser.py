@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from langgraph_prefetch.evaluation.reporting import write_report
+from langgraph_prefetch.evaluation.reporting.json_form import to_json
 from langgraph_prefetch.evaluation.reporting.plain import printable
 from langgraph_prefetch.evaluation.reporting.values import SuiteReport
 from tests.evaluation.reporting.hostile import HOSTILE, hostile_report, with_text
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.allow_blocking("playwright keeps an event loop of its own in this thread")
 
 PLOTS = 6
+PAGES: dict[str, bytes] = {}
+"""Those drawn already: it takes longer than to look at them."""
 
 
 class Opened:
@@ -28,8 +31,13 @@ class Opened:
         self.complaints: list[str] = []
 
     def __call__(self, report: SuiteReport, *, scheme: Any = "light", width: int = 1_000) -> "Page":
-        path = write_report(report, self._folder).html
-        assert path is not None
+        key = to_json(report)
+        if key not in PAGES:
+            written = write_report(report, self._folder).html
+            assert written is not None
+            PAGES[key] = written.read_bytes()
+        path = self._folder / "report.html"
+        path.write_bytes(PAGES[key])
         page = self._browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
         page.on("console", lambda message: self.complaints.append(message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))

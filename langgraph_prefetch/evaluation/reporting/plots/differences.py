@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from langgraph_prefetch.evaluation.reporting.plain import five, label, thinned
+from langgraph_prefetch.evaluation.reporting.plain import five, thinned
 from langgraph_prefetch.evaluation.reporting.plots.canvas import (
     AXIS,
     GRID,
@@ -30,8 +30,8 @@ def draw(plot: PairedDifferences, width: int) -> Canvas:
     kept = thinned(plot.differences, MAX_DOTS)
     _, first, median, third, _ = five(plot.differences)
     entries = [
-        Entry(f"{label(plot.second)} needed less", Look(_LESS, "", "o", "none"), line=True),
-        Entry(f"{label(plot.second)} needed more", Look(_MORE, "", "s", "none"), line=True),
+        Entry(f"less with {plot.second}", Look(_LESS, "", "o", "none"), line=True),
+        Entry(f"more with {plot.second}", Look(_MORE, "", "s", "none"), line=True),
         Entry("median", Look(INK, "", "", (0, (6, 3))), line=True),
         Entry("the middle half of the pairs", Look(GRID, "", "", "-")),
     ]
