@@ -75,6 +75,11 @@ class Bill:
         """The sum of the lines that no answer came from."""
         return total(line.amount for line in self.lines if line.wasted)
 
+    @property
+    def wasted_complete(self) -> bool:
+        """Whether what was wasted is known of all runs."""
+        return all(line.quantity.complete for line in self.lines if line.wasted)
+
     def per_thousand(self, line: Line) -> Decimal:
         """A line for 1,000 questions, to a millionth; 0 where there were no questions."""
         return per_thousand(line.amount, self.questions) if self.questions else Decimal(0)

@@ -18,13 +18,15 @@ class Difference:
     Attributes:
         first, second: names of the arms.
         lines: name and difference; they add up to ``total`` exactly.
+        unknown: names of the lines of which an arm told nothing at all; their difference counts as 0.
         complete: whether all of both bills is known. If not, the difference is of what is known.
     """
 
     first: str
     second: str
     lines: tuple[tuple[str, Decimal], ...]
-    complete: bool
+    unknown: frozenset[str] = frozenset()
+    complete: bool = True
 
     @property
     def total(self) -> Decimal:
@@ -46,12 +48,19 @@ def difference(first: Bill, second: Bill) -> Difference:
     """``second`` less ``first``."""
     of_first = {line.name: first.per_thousand(line) for line in first.lines}
     of_second = {line.name: second.per_thousand(line) for line in second.lines}
-    names = list(dict.fromkeys([*of_first, *of_second]))
+    unknown = frozenset(line.name for each in (first, second) for line in each.lines if not line.known)
     nothing = Decimal(0)
     return Difference(
         first=first.arm,
         second=second.arm,
-        lines=tuple((name, less(of_second.get(name, nothing), of_first.get(name, nothing))) for name in names),
+        lines=tuple(
+            (
+                name,
+                nothing if name in unknown else less(of_second.get(name, nothing), of_first.get(name, nothing)),
+            )
+            for name in dict.fromkeys([*of_first, *of_second])
+        ),
+        unknown=unknown,
         complete=first.complete and second.complete,
     )
 
@@ -65,5 +74,5 @@ def saved_seconds(first: Iterable[RunRow], second: Sequence[RunRow]) -> tuple[fl
     return tuple(of_first[_pair(row)] - row.seconds for row in second if row.error is None and _pair(row) in of_first)
 
 
-def _pair(row: RunRow) -> tuple[str, int, int, bool]:
-    return row.question_id, row.batch, row.repeat, row.warm
+def _pair(row: RunRow) -> tuple[str, str, int, int, bool]:
+    return row.suite, row.question_id, row.batch, row.repeat, row.warm

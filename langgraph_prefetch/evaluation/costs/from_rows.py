@@ -58,10 +58,16 @@ def usage_of(rows: Sequence[RunRow], assumed: Deployment, prices: Prices) -> Usa
     )
 
 
-def _tokens(rows: Iterable[RunRow], of: Callable[[RunRow], int | None]) -> Counted:
-    values = [None if row.error is not None else of(row) for row in rows]
-    known = [value for value in values if value is not None]
-    return Counted(known=Decimal(sum(known)), unknown_runs=len(values) - len(known))
+def _tokens(rows: Sequence[RunRow], of: Callable[[RunRow], int | None]) -> Counted:
+    known = [value for row in rows if (value := _told(row, of(row))) is not None]
+    return Counted(known=Decimal(sum(known)), unknown_runs=len(rows) - len(known))
+
+
+def _told(row: RunRow, tokens: int | None) -> int | None:
+    """None where the run did not tell. A model that was called and says 0 has not: some that are scripted do."""
+    if row.error is not None or (not tokens and row.model_calls):
+        return None
+    return tokens
 
 
 def _seconds(rows: Iterable[RunRow], assumed: Deployment) -> Decimal:

@@ -90,6 +90,14 @@ def test_a_run_that_failed_or_did_not_tell_is_unknown() -> None:
     assert bare.wasted_retrievals.complete
 
 
+def test_a_model_that_was_called_has_read_something() -> None:
+    """A provider that says 0 has not told; a run without a model call has used no tokens."""
+    called, never = row("bare", model_calls=2, input_tokens=0), row("bare", "q2", input_tokens=0, output_tokens=0)
+    usage = usage_of([called, never], Deployment(), PRICES)
+    assert usage.input_tokens == Counted(unknown_runs=1)
+    assert usage.output_tokens == Counted(known=Decimal(100))
+
+
 def test_money_per_saved_second() -> None:
     """2 wasted searches and 50 wasted tokens, for half a second a question."""
     bills = [

@@ -1,0 +1,1 @@
+"""How well recorded thoughts are read: whether a search is foretold, how surely, and what that is worth."""
