@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from langgraph_prefetch.evaluation.judging import Scored, ScoreSheet
 from langgraph_prefetch.evaluation.reporting.values import SuiteReport
@@ -19,6 +19,7 @@ from langgraph_prefetch.suites.quality_judges import judge_names, open_judges, p
 from langgraph_prefetch.suites.quality_report import quality_report
 from langgraph_prefetch.suites.quality_samples import sample_of
 from langgraph_prefetch.suites.quality_settings import JudgingSettings
+from langgraph_prefetch.suites.quality_texts import text_figures
 from langgraph_prefetch.suites.sizes import Sizes
 
 SUITE = "quality"
@@ -83,6 +84,8 @@ async def run(context: SuiteContext) -> SuiteReport:
     check_samples(samples, settings)
     with open_judges(context, names) as judges:
         found = await judged(context, settings, judges, samples)
+    texts, untold = await asyncio.to_thread(text_figures, made.rows)
+    found = replace(found, texts=texts, untold=untold)
     await asyncio.to_thread(_write_scores, context, found.scores)
     return quality_report(context, settings, found, made.described, made.remarks, partial=made.partial)
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from langgraph_prefetch.evaluation.judging import PairSheet, ScoreSheet, Spent
 from langgraph_prefetch.evaluation.reporting.values import (
+    Distributions,
     Figure,
-    PairedDifferences,
     Section,
     SuiteReport,
     Summary,
@@ -47,7 +47,8 @@ class Findings:
         themselves: judges that are the agent's own model.
         spent: on all of it.
         broken_lines: lines of the file of verdicts that could not be read.
-        texts: figures that need no model, such as how many answers are the same text.
+        texts: figures that need no judge, such as how many answers are the same text.
+        untold: why there are none.
     """
 
     scores: tuple[ScoreSheet, ...]
@@ -59,6 +60,7 @@ class Findings:
     spent: Spent
     broken_lines: int = 0
     texts: tuple[Figure, ...] = ()
+    untold: str | None = None
 
     @property
     def primary(self) -> ScoreSheet:
@@ -116,12 +118,10 @@ def _sections(found: Findings, settings: JudgingSettings) -> tuple[Section, ...]
             title="Scores",
             blocks=(
                 scores_table(tests, worst),
-                PairedDifferences(
-                    caption=f"{found.primary.metric}, wrapped less bare, by question",
+                Distributions(
+                    caption=f"{found.primary.metric}, by question",
                     unit="score",
-                    first=BARE,
-                    second=WRAPPED,
-                    differences=tuple(b - a for a, b in zip(paired.first, paired.second, strict=True)),
+                    series={BARE: paired.first, WRAPPED: paired.second},
                 ),
             ),
         ),
@@ -226,6 +226,8 @@ def _limitations(context: SuiteContext, found: Findings) -> list[str]:
         said.append(
             "The agent's model is scripted: it answers from what its searches found, in words written beforehand."
         )
+    if found.untold is not None:
+        said.append(found.untold)
     if context.smoke:
         said.append("This was a smoke run: its figures mean nothing.")
     return said

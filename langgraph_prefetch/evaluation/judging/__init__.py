@@ -1,5 +1,6 @@
 """Judges that can be trusted as far as they go: versioned, blind, within a budget, and never silent about a failure."""
 
+from langgraph_prefetch.evaluation.judging.agreement import Agreement
 from langgraph_prefetch.evaluation.judging.coverage import Coverage
 from langgraph_prefetch.evaluation.judging.judge import Judge, JudgeLimits, judging_themselves
 from langgraph_prefetch.evaluation.judging.judging import Judging
@@ -16,7 +17,6 @@ from langgraph_prefetch.evaluation.judging.values import (
     Scored,
     Unscored,
 )
-from langgraph_prefetch.evaluation.judging.votes import Agreement
 
 __all__ = [
     "ANSWER",

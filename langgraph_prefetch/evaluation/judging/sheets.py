@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
+from langgraph_prefetch.evaluation.judging.agreement import Agreement, agreement_of, agreement_of_scores
 from langgraph_prefetch.evaluation.judging.coverage import Coverage, coverage_of, mean_score
 from langgraph_prefetch.evaluation.judging.pairwise import agreed, placed
 from langgraph_prefetch.evaluation.judging.spending import Spent
 from langgraph_prefetch.evaluation.judging.values import Compared, Judged, JudgedPair, Scored
-from langgraph_prefetch.evaluation.judging.votes import Agreement, agreement_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +43,9 @@ class ScoreSheet:
     @property
     def agreement(self) -> Agreement:
         """Of the judges, on the samples that all of them scored."""
-        return agreement_of(list(self._ratings()))
+        return agreement_of_scores(list(self._ratings()))
 
-    def _ratings(self) -> Iterable[Sequence[Hashable]]:
+    def _ratings(self) -> Iterable[Sequence[float]]:
         for each in self.judged:
             verdicts = [each.by_judge.get(name) for name in self.judges]
             scores = [verdict.score for verdict in verdicts if isinstance(verdict, Scored)]
