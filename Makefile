@@ -52,12 +52,18 @@ bench: $(VENV)/.dev
 .PHONY: test
 test: lint types wheel-test pytest
 
+# Two local servers of SQS and DynamoDB, each in an environment of its own.
+.tools/.aws: scripts/aws-server.sh
+	scripts/aws-server.sh ministack >/dev/null
+	scripts/aws-server.sh moto >/dev/null
+	@touch $@
+
 .PHONY: pytest
-pytest: $(VENV)/.dev
+pytest: $(VENV)/.dev .tools/.aws
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 .PHONY: test-fast
-test-fast: $(VENV)/.dev
+test-fast: $(VENV)/.dev .tools/.aws
 	$(BIN)/python -m pytest -m "not slow" $(PYTEST_ARGS)
 
 .PHONY: docs-test
@@ -89,5 +95,5 @@ wheel-test: build
 
 .PHONY: clean
 clean:
-	rm -rf $(VENV) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .tools dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -27,7 +27,12 @@ class Threads:
         self._name, self._size, self._most_waiting = name, size, most_waiting
         self._lock = ForkSafeLock()
         self._calls: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
-        self._started = self._idle = 0
+        self._started = self._idle = self._unfinished = 0
+
+    @property
+    def unfinished(self) -> int:
+        """Calls that wait or run."""
+        return self._unfinished
 
     def submit(self, call: Callable[[], Result]) -> Future[Result]:
         """Run ``call`` on one of the threads; never blocks.
@@ -40,6 +45,7 @@ class Threads:
             if self._calls.qsize() >= self._most_waiting:
                 raise RuntimeError("too many calls wait for a thread")
             self._calls.put((future, call))
+            self._unfinished += 1
             start = self._idle < self._calls.qsize() and self._started < self._size
             self._started += start
             number = self._started
@@ -61,7 +67,7 @@ class Threads:
 
     def after_fork(self) -> None:
         """In a forked child: no thread of these exists here, and what waited is the parent's."""
-        self._calls, self._started, self._idle = queue.SimpleQueue(), 0, 0
+        self._calls, self._started, self._idle, self._unfinished = queue.SimpleQueue(), 0, 0, 0
 
     def _work(self, calls: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]) -> None:
         while True:
@@ -73,10 +79,11 @@ class Threads:
             if taken is None:
                 return
             future, call = taken
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                future.set_result(call())
-            except BaseException as error:  # noqa: BLE001 - told to whoever asked
-                future.set_exception(error)
+            if future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(call())
+                except BaseException as error:  # noqa: BLE001 - told to whoever asked
+                    future.set_exception(error)
             del taken, future, call
+            with self._lock:
+                self._unfinished -= 1

@@ -7,5 +7,5 @@ import sys
 
 if "pytest" in sys.modules:  # so that a broken contract shows the values it compared
     sys.modules["pytest"].register_assert_rewrite(
-        *(f"{__name__}.{suite}_contract" for suite in ("cache", "search", "sink"))
+        *(f"{__name__}.{suite}_contract" for suite in ("cache", "results", "search", "sink"))
     )

@@ -1,7 +1,7 @@
 """A queue and a table on this machine, over the real wire protocols: for tests, examples and benchmarks. Extra ``aws``.
 
-The server is `ministack <https://pypi.org/project/ministack/>`_. It pins botocore, so it lives in a virtual environment
-of its own; anything else that speaks the protocols at a URL will do as well.
+The server is `ministack <https://pypi.org/project/ministack/>`_, which pins botocore and so lives in a virtual
+environment of its own, or ``moto_server``; anything else that speaks the protocols at a URL will do for ``LocalAws``.
 """
 
 from __future__ import annotations
@@ -40,10 +40,16 @@ class LocalAws:
 
     def __init__(self, url: str) -> None:
         self.url = url
+        # One for all: a session reads the descriptions of its services, which takes longer than most tests.
+        self._session = boto3.Session(
+            aws_access_key_id="local",
+            aws_secret_access_key="local",  # noqa: S106 - any local server takes it
+            region_name=REGION,
+        )
 
     def session(self) -> Any:
         """A ``boto3.Session`` with credentials that any local server takes."""
-        return boto3.Session(aws_access_key_id="local", aws_secret_access_key="local", region_name=REGION)  # noqa: S106
+        return self._session
 
     def reach(self) -> dict[str, Any]:
         """Keyword arguments of ``SQSExecutor`` and ``DynamoDBCache``."""
@@ -96,22 +102,27 @@ class LocalAws:
 
 @contextmanager
 def local_aws(program: str | Path) -> Iterator[LocalAws]:
-    """Run ministack on loopback, on a free port, for the length of the block.
+    """Run ministack or ``moto_server`` on loopback, on a free port, for the length of the block.
 
     Args:
-        program: its path; ``scripts/ministack.sh`` of this project's repository installs it and prints that.
+        program: its path; ``scripts/aws-server.sh`` of this project's repository installs it and prints that.
 
     Raises:
         RuntimeError: it does not start.
     """
     port = _free_port()
-    environment = os.environ | {"BIND_HOST": "127.0.0.1", "GATEWAY_PORT": str(port)}
+    command, path = [str(program)], "/_ministack/health"
+    environment = dict(os.environ)
+    if Path(program).name == "moto_server":
+        command, path = [*command, "--host", "127.0.0.1", "--port", str(port)], "/moto-api/"
+    else:
+        environment |= {"BIND_HOST": "127.0.0.1", "GATEWAY_PORT": str(port)}
     process = subprocess.Popen(  # noqa: S603 - the program that the caller names
-        [str(program)], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
         url = f"http://127.0.0.1:{port}"
-        _wait_until_up(f"{url}/_ministack/health", process)
+        _wait_until_up(f"{url}{path}", process)
         yield LocalAws(url)
     finally:
         process.terminate()
@@ -133,10 +144,10 @@ def _wait_until_up(url: str, process: subprocess.Popen[bytes]) -> None:
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until:
         if process.poll() is not None:
-            raise RuntimeError(f"ministack ended with code {process.returncode}")
+            raise RuntimeError(f"the server ended with code {process.returncode}")
         try:
             with urllib.request.urlopen(url, timeout=1):  # noqa: S310 - loopback
                 return
         except OSError:
             time.sleep(0.05)
-    raise RuntimeError(f"ministack did not answer within {START_SECONDS:g} s")
+    raise RuntimeError(f"the server did not answer within {START_SECONDS:g} s")

@@ -9,7 +9,7 @@ from langchain.agents import create_agent
 from langgraph_prefetch import with_prefetch
 from langgraph_prefetch.testing.models import Call, ScriptedChatModel, Turn
 from tests.aws import searching
-from tests.aws.conftest import Place, StartWorker, searched
+from tests.aws.parts import Place, StartWorker, searched
 
 QUESTION = {"messages": [("user", "How long is the Humber Bridge?")]}
 
