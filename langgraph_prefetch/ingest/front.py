@@ -205,7 +205,7 @@ class _Run:
             skipped=self.skipped,
             steps=self.steps,
             tell=self._tell,
-            writers=lambda: self.pace.writers,
+            pace=self.pace,
         )
         await self.pipeline.run()
         self._tell(done=True)
@@ -213,7 +213,7 @@ class _Run:
 
     def _tell(self, *, done: bool = False) -> None:
         pipeline = self.pipeline
-        self.pace.hear(pipeline.per_passage(), len(pipeline.timings["upsert"]))
+        self.pace.hear(pipeline.per_passage())
         if self.progress is None:
             return
         try:

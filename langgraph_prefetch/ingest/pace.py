@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from langgraph_prefetch.ingest.costs import CostModel, Load, StageCost, Timing, choose, fit, writers_for
 from langgraph_prefetch.ingest.settings import IngestSettings
@@ -15,8 +17,17 @@ _FIRST_BATCH, _FIRST_WORKERS = 512, 8  # the first batch, probes and all, goes o
 _COMPUTES = 0.25
 """Above this share of processor time in a request's time, its work is done here."""
 _KEPT_TIMINGS = 4_096
-_WRITES_FIRST = 3
-"""After so many writes it is first known what they take; then after twice as many."""
+_WRITES_EACH = 2
+"""So many batches of each writer tell what one takes."""
+_WORTH = 0.95
+"""One more writer has to bring the seconds per passage down to this share of what they were."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    batches: int = 0
+    items: int = 0
+    seconds: float = 0.0
 
 
 class Pace:
@@ -44,9 +55,10 @@ class Pace:
         self._next_choice = len(PROBES)
         self._cpu = self._seconds = 0.0
         self.timings: list[Timing] = []
-        self.pace = 0.0
+        self.pace = self._others = 0.0
         self.writers = settings.writers or 1
-        self._writes_seen = _WRITES_FIRST
+        self._settled = settings.writers is not None
+        self._wrote: defaultdict[int, _Tally] = defaultdict(_Tally)
         # One at a time tells what a request that computes here costs; with more, each would be timed waiting.
         self.load = self._within(Load(batch=_FIRST_BATCH, workers=1 if blocking else _FIRST_WORKERS))
         if costs is not None and (cost := costs.stages.get("embed")) is not None and cost.samples:
@@ -77,16 +89,32 @@ class Pace:
             self._next_choice *= 2
             self._choose(fit(self.timings))
 
-    def hear(self, stages: Mapping[str, float], writes: int) -> None:
-        """What a passage takes of each other stage, with the workers it has, after so many writes."""
+    def hear(self, stages: Mapping[str, float]) -> None:
+        """What a passage takes of each other stage, with the workers it has."""
+        self._others = max((seconds for name, seconds in stages.items() if name != "upsert"), default=0.0)
         self.pace = max(stages.values(), default=0.0)
-        if self._settings.writers is not None or writes < self._writes_seen or "upsert" not in stages:
+
+    def wrote(self, items: int, seconds: float) -> None:
+        """A batch was written.
+
+        One more writer comes where the model says that it is worth it, and goes again where it was not: writers may
+        wait for each other at the server. Small batches, which cost more per passage, say nothing here.
+        """
+        if self._settled or items < max(self._settings.batch_rows // 2, 1):
             return
-        self._writes_seen = 2 * writes
+        count = self.writers
+        tally = self._wrote[count]
+        tally.batches, tally.items, tally.seconds = tally.batches + 1, tally.items + items, tally.seconds + seconds
+        if tally.batches < _WRITES_EACH * count:
+            return
+        each = tally.seconds / tally.items
+        before = self._wrote.get(count - 1)
+        if before is not None and each / count > _WORTH * before.seconds / before.items / (count - 1):
+            self.writers, self._settled = count - 1, True
+            return
         embed = fit(self.timings).seconds(1, self.load.batch, self.load.workers)
-        others = max(embed, *(seconds for name, seconds in stages.items() if name != "upsert"))
-        chosen = writers_for(stages["upsert"] * self.writers, others, self._settings.max_writers)
-        self.writers = max(self.writers, chosen)  # none is sent away: what it would save is its connection
+        if writers_for(each, max(embed, self._others), self._settings.max_writers) > count:
+            self.writers = count + 1
 
     def _choose(self, cost: StageCost) -> None:
         most = self._settings.max_in_flight

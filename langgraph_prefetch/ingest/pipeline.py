@@ -17,6 +17,7 @@ from langgraph_prefetch.ingest.grouping import Group
 from langgraph_prefetch.ingest.keepers import Keeper
 from langgraph_prefetch.ingest.loading import Loaded
 from langgraph_prefetch.ingest.merge import merged
+from langgraph_prefetch.ingest.pace import Pace
 from langgraph_prefetch.ingest.queues import BoundedQueue
 from langgraph_prefetch.ingest.report import SkipList
 from langgraph_prefetch.ingest.requests import Requests
@@ -92,12 +93,12 @@ class Pipeline:
         skipped: SkipList,
         steps: Steps,
         tell: Callable[[], None],
-        writers: Callable[[], int],
+        pace: Pace,
     ) -> None:
         self._loader, self._splitter, self._embedder_mark = loader, splitter, embedder_mark
         self._requests, self._engine, self._store, self._keeper = requests, engine, store, keeper
         self._settings, self._skipped, self._tell = settings, skipped, tell
-        self._wanted_writers = writers
+        self._pace = pace
         self.writers = 0
         self._loop_began = time.thread_time()
         self._computed = 0.0
@@ -259,8 +260,8 @@ class Pipeline:
         await self._to_finish.close()
 
     def _hire(self, tasks: asyncio.TaskGroup) -> None:
-        """As many writers as are wanted by now; none leaves before the end."""
-        while self.writers < self._wanted_writers():
+        """As many writers as are wanted by now."""
+        while self.writers < self._pace.writers:
             tasks.create_task(self._upsert(self.writers, tasks))
             self.writers += 1
 
@@ -282,6 +283,7 @@ class Pipeline:
                         await self._wrote(rows)
                     seconds = time.perf_counter() - began
                     self._timed("upsert", rows.num_rows, seconds)
+                    self._pace.wrote(rows.num_rows, seconds)
                     self.stage_seconds["upsert"] += seconds
                 self._steps.add("upsert", batch.number, batch.rows.num_rows, rows.num_rows, partial(of_ids, rows))
                 self.written += written
@@ -290,6 +292,9 @@ class Pipeline:
                 if not batch.group.batches:
                     await self._done(group)
                 self._tell()
+                if self.writers > self._pace.writers:
+                    self.writers -= 1
+                    return
                 if self._to_upsert.depth.items:
                     self._hire(tasks)
 
