@@ -111,7 +111,12 @@ def register(commands: Commands) -> None:
     add("--embedding-cache", type=Path, metavar="FOLDER", help="with --corpus: keep vectors there for the next time")
     add("--show-queries", action="store_true", help="print some queries, and constant texts in the code")
     add("--json", type=Path, metavar="OUT", help="write the figures there")
-    add("--out", type=Path, metavar="DIR", help="write a report there: report.md, report.html, report.json")
+    add(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="write a report there: report.md, report.html, report.json, and the code as settings.py",
+    )
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -132,6 +137,10 @@ def _run(arguments: argparse.Namespace) -> int:
         from langgraph_prefetch.evaluation.reporting.write import write_report
 
         written = write_report(report_of(advised), arguments.out)
+        for name, code in (("settings.py", advised.code), ("verified.py", advised.verified_code)):
+            (arguments.out / name).unlink(missing_ok=True)  # of an earlier report, which may have advised otherwise
+            if code:
+                write(arguments.out / name, code)
         print(f"\n{written.markdown}\n{written.html}")
     return 0
 

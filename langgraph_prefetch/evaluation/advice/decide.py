@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from langgraph_prefetch.evaluation.advice.figures import ModeFigures, Prices
+from langgraph_prefetch.evaluation.advice.names import may_search_passages
 from langgraph_prefetch.evaluation.advice.quantities import count, duration
 from langgraph_prefetch.evaluation.advice.values import (
     AS_IT_RAN,
@@ -79,7 +80,7 @@ def _by_figures(evidence: Evidence, prices: Prices) -> Advice:
     bounded = evidence.modes.get(BOUNDED)
     if verdict is not Verdict.RECOMMENDED and more:
         reasons.append(f"{' or '.join(more)} would bring more here: see its line")
-    elif verdict is Verdict.NOT_WORTH_IT and bounded is not None and bounded.why_not:
+    elif verdict is Verdict.NOT_WORTH_IT and reasoning is not None and _may_help(evidence, bounded):
         reasons.append("if it is a plain vector search, near misses may still help: say what it searches with --corpus")
     reuse = evidence.modes.get(REUSE)
     return Advice(
@@ -146,6 +147,11 @@ def _more(evidence: Evidence, best: ModeFigures) -> tuple[str, ...]:
         if added >= MIN_HIDDEN_SECONDS and (mode.net.value or 0.0) > (best.net.value or 0.0):
             found.append(name)
     return tuple(found)
+
+
+def _may_help(evidence: Evidence, bounded: ModeFigures | None) -> bool:
+    """Whether near misses were not measured, and might help."""
+    return bounded is not None and bool(bounded.why_not) and may_search_passages(evidence.facts.name)
 
 
 def _as_it_ran(evidence: Evidence, ran: ModeFigures) -> Advice:

@@ -26,6 +26,9 @@ _READS = frozenset(
         "weather wikipedia"
     ).split()
 )
+_SEARCHES = frozenset(
+    "docs find google knowledge lookup query rag retrieval retrieve retriever search searcher wikipedia".split()
+)
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -35,3 +38,8 @@ def suspicion_of(name: str) -> Suspicion:
     if any(word in _ACTS for word in words):
         return "acts"
     return "reads" if any(word in _READS for word in words) else "unknown"
+
+
+def may_search_passages(name: str) -> bool:
+    """Whether the name is that of a search for passages, which near misses could answer."""
+    return any(word.lower() in _SEARCHES for word in _WORD.findall(name))

@@ -80,12 +80,11 @@ def _section(advice: Advice, advised: Advised) -> Section:
 
 
 def _code(advised: Advised) -> tuple[Section, ...]:
-    named = (("Settings to paste", advised.code), ("For verified serving", advised.verified_code))
-    return tuple(
-        Section(title=title, blocks=(Text(paragraphs=tuple(line for line in code.splitlines() if line)),))
-        for title, code in named
-        if code
-    )
+    named = [name for name, code in (("settings.py", advised.code), ("verified.py", advised.verified_code)) if code]
+    said = f"To be pasted: {' and '.join(named)}, beside this report." if named else "Nothing: leave prefetch off."
+    rows = tuple((name, *mode_row(each, advised.prices)[1:]) for name, each in advised.pasted.items())
+    tables = (Table(caption="With exactly the settings of settings.py", head=("tool", *MODE_HEAD[1:]), rows=rows),)
+    return (Section(title="Settings", blocks=(Text(paragraphs=(said,)), *(tables if rows else ()))),)
 
 
 def _summary(advised: Advised) -> Summary:

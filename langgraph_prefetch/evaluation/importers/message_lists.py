@@ -35,11 +35,12 @@ def _read(source: Source) -> tuple[tuple[TracedRun, ...], tuple[Event, ...]]:
     runs: list[TracedRun] = []
     loose: list[WireMessage] = []
     for record in source.records():
-        found = messages_in(record.value)
-        if found is not None:
-            runs.extend(runs_of_messages(_messages(found, record.line, source)))
-        elif (message := message_of(record.value)) is not None:
+        if (message := message_of(record.value)) is not None:
             loose.append(message)  # a message a record: together they are one conversation
+        elif (found := messages_in(record.value)) is not None:
+            runs.extend(runs_of_messages(_messages(found, record.line, source)))
+        elif isinstance(record.value, str):
+            source.skipped.add(record.line, WRITTEN_AS_TEXT)
         else:
             source.skipped.add(record.line, "neither a message nor a list of messages")
     runs.extend(runs_of_messages(loose))

@@ -68,7 +68,7 @@ def parsed(text: str | bytes) -> Any:
         ValueError: no JSON; the message is the reason, and holds nothing of the text.
     """
     try:
-        value = json.loads(text)
+        value = json.loads(text if isinstance(text, str) else text.decode("utf-8"))
         return json.loads(value) if isinstance(value, str) and value[:1] in ("{", "[") else value
     except UnicodeDecodeError:
         raise ValueError("not UTF-8 text") from None
@@ -110,10 +110,8 @@ def _lines(opened: BinaryIO) -> Iterator[bytes]:
     """Lines; of those that are too long one byte too many, so that they show."""
     while line := opened.readline(MAX_RECORD_BYTES + 1):
         yield line
-        while len(line) > MAX_RECORD_BYTES and not line.endswith(b"\n"):
-            line = opened.readline(MAX_RECORD_BYTES)
-            if not line:
-                break
+        while line and len(line) >= MAX_RECORD_BYTES and not line.endswith(b"\n"):
+            line = opened.readline(MAX_RECORD_BYTES)  # the rest of a line that is too long
 
 
 def _of_lines(opened: BinaryIO, skipped: Skipped) -> Iterator[Record]:

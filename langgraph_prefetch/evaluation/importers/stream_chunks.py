@@ -40,8 +40,15 @@ def _piece(value: Any) -> _Piece | None:
     else:
         metadata, message = {}, _flat(value)
         moment = moment_in(value) if isinstance(value, Mapping) else None
-    step = metadata.get("langgraph_step") if isinstance(metadata, Mapping) else None
-    return None if message is None else _Piece(message, step if isinstance(step, int) else None, moment)
+    return None if message is None else _Piece(message, _step_in(metadata), moment)
+
+
+def _step_in(metadata: Any) -> int | None:
+    """The graph's step; a subgraph counts its own, which say nothing about the run."""
+    if not isinstance(metadata, Mapping) or "|" in str(metadata.get("langgraph_checkpoint_ns") or ""):
+        return None
+    step = metadata.get("langgraph_step")
+    return step if isinstance(step, int) else None
 
 
 def _at(piece: _Piece | None, moment: float | None) -> _Piece | None:

@@ -1,0 +1,111 @@
+"""LangSmith's exports, made by LangSmith's own tracer and client: runs, trees, rows of a bulk export."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from langgraph_prefetch.evaluation.importers.read import read_trace
+from tests.evaluation.importers.recorded import (
+    QUESTION,
+    TOOL_SECONDS,
+    Agent,
+    assert_true,
+    langsmith_of,
+    told,
+    write_lines,
+)
+
+
+def tree(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """The runs as a tree with ``child_runs``, as ``read_run(load_child_runs=True)`` gives it."""
+    by_id = {run["id"]: {**run, "child_runs": []} for run in runs}
+    for run in by_id.values():
+        if run.get("parent_run_id"):
+            by_id[run["parent_run_id"]]["child_runs"].append(run)
+    (root,) = (run for run in by_id.values() if not run.get("parent_run_id"))
+    return root
+
+
+def row(run: dict[str, Any]) -> dict[str, Any]:
+    """A row of a bulk export: objects are JSON strings."""
+    return {name: json.dumps(each) if isinstance(each, dict | list) else each for name, each in run.items()}
+
+
+WAYS: dict[str, Any] = {
+    "lines": lambda path, runs: write_lines(path, runs),
+    "backwards": lambda path, runs: write_lines(path, runs[::-1]),
+    "array": lambda path, runs: path.write_text(json.dumps(runs, indent=1), encoding="utf-8"),
+    "one line": lambda path, runs: path.write_text(json.dumps(runs), encoding="utf-8"),
+    "query response": lambda path, runs: path.write_text(json.dumps({"runs": runs}), encoding="utf-8"),
+    "tree": lambda path, runs: path.write_text(json.dumps(tree(runs)), encoding="utf-8"),
+    "trees": lambda path, runs: path.write_text(json.dumps({"traces": [tree(runs)]}), encoding="utf-8"),
+    "rows": lambda path, runs: write_lines(path, [row(each) for each in runs]),
+    "without chains": lambda path, runs: write_lines(path, [each for each in runs if each["run_type"] != "chain"]),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_exports_are_read_in_every_shape(way: str, tmp_path: Path) -> None:
+    """However the runs were exported, the agent's run is in them, with the durations of model and tools."""
+    agent = Agent()
+    path = tmp_path / "export.json"
+    WAYS[way](path, langsmith_of(agent, stream=False))
+    trace = read_trace(path)
+    assert (trace.format, trace.skipped) == ("langsmith", ())
+    (run,) = trace.runs
+    assert_true(run, agent)
+    for step in run.steps:
+        assert step.seconds is not None
+        assert step.times is None
+        assert all(call.seconds is not None and call.seconds >= TOOL_SECONDS * 0.9 for call in step.calls)
+
+
+def test_a_streamed_run_knows_its_first_token(tmp_path: Path) -> None:
+    """The tracer notes the first token of a streamed message; tokens are spread from there on."""
+    (run,) = read_trace(write_lines(tmp_path / "runs.jsonl", langsmith_of(Agent(), stream=True))).runs
+    for step in run.steps:
+        assert step.first is not None
+        assert step.seconds is not None
+        assert 0 <= step.first <= step.seconds
+
+
+def llm(**fields: Any) -> dict[str, Any]:
+    return {"id": "m", "trace_id": "t", "run_type": "llm", "name": "chat", "inputs": {}, **fields}
+
+
+MESSAGE = {"role": "assistant", "content": "Look.", "tool_calls": [{"id": "c", "type": "function"}]}
+MESSAGE["tool_calls"][0]["function"] = {"name": "search", "arguments": '{"query": "x"}'}  # type: ignore[index]
+OUTPUTS = {
+    "choices": {"choices": [{"message": MESSAGE}]},
+    "messages": {"messages": [MESSAGE]},
+    "nested": {"messages": [[MESSAGE]]},
+    "message": {"message": MESSAGE},
+    "output": {"output": MESSAGE},
+    "itself": MESSAGE,
+}
+
+
+@pytest.mark.parametrize("outputs", OUTPUTS)
+def test_model_runs_of_other_clients(outputs: str, tmp_path: Path) -> None:
+    """A wrapped client of OpenAI, or a traced function, keeps its message elsewhere; the tool's run has no call id."""
+    asked = {"messages": [{"role": "user", "content": QUESTION}]}
+    tool = {"id": "s", "trace_id": "t", "run_type": "tool", "name": "search", "inputs": {"query": "x"}}
+    model = llm(
+        inputs=asked, outputs=OUTPUTS[outputs], start_time="2026-01-01T00:00:00", end_time="2026-01-01T00:00:01"
+    )
+    tool |= {"outputs": {"output": "found"}, "start_time": "2026-01-01T00:00:02Z", "end_time": "2026-01-01T00:00:02.5Z"}
+    (run,) = read_trace(write_lines(tmp_path / "runs.jsonl", [model, tool])).runs
+    (step,) = run.steps
+    assert (run.question, told(step), step.seconds, step.gap) == (QUESTION, "Look.", 1.0, 1.0)
+    (call,) = step.calls
+    assert (call.name, call.call_id, call.seconds, call.result) == ("search", "c", 0.5, "found")
+
+
+def test_malformed_runs_are_named(tmp_path: Path) -> None:
+    """A run without an id, a model run without a message, a record that is no run: skipped, with the line."""
+    lines = [llm(outputs=MESSAGE), {"run_type": "llm", "id": None}, {"id": "x"}, llm(id="n", outputs={"text": 3}), 7]
+    trace = read_trace(write_lines(tmp_path / "runs.jsonl", lines))
+    assert [each.line for each in trace.skipped] == [2, 3, 5, 4]
+    assert len(trace.runs) == 1
