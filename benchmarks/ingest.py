@@ -2,6 +2,7 @@
 
     python benchmarks/ingest.py [CORPUS.jsonl ...] [--synthetic 100000] [--delays 0 0.06] [--repeats 3] [--json OUT]
         [--arms NAME ...] [--ray] [--make] [--environments FOLDER] [--seconds 500]
+        [--arm-seconds 300]
 
 Every arm reads the same file, splits it with its own splitter, has it embedded by the same stand-in service, and writes
 to an empty database of the same PostgreSQL server, which is started here. After each run its rows are compared with
@@ -13,7 +14,8 @@ backwards. "best" is the fastest of the settings in `benchmarks/rivals/catalogue
 "equal" gives all arms the same passages a request and requests in flight: what is left is mostly the writer.
 
 With `--json OUT` each run is kept in that file as it ends, and what stands there is not measured again; `--seconds`
-ends the measuring after so long, so that the same command goes on where it stopped.
+ends the measuring after so long, so that the same command goes on where it stopped. An arm that has not ended after
+`--arm-seconds` is ended with all its processes, has a line that says so, and is not run again.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ from benchmarks.rivals import corpus
 from benchmarks.rivals.arm import Settings
 from benchmarks.rivals.catalogue import OURS, RIVALS
 from benchmarks.rivals.environments import made
-from benchmarks.rivals.running import ArmFailedError, Bench, measure, python_of
+from benchmarks.rivals.running import ArmFailedError, ArmNotEndedError, Bench, measure, python_of
 from benchmarks.rivals.table import tables
 from langgraph_prefetch.demo.server import postgres
 
@@ -83,6 +85,8 @@ class Ledger:
         began = time.monotonic()
         try:
             result = measure(bench, what["arm"], what["settings"], what["delay"])
+        except ArmNotEndedError as error:
+            result = {"unended": error.seconds}
         except ArmFailedError as error:
             print(f"FAILED: {error}", file=sys.stderr)
             result = {"failed": str(error)[:500]}
@@ -90,6 +94,7 @@ class Ledger:
         if self.file is not None:
             self.file.write_text(json.dumps(self.runs, indent=1), encoding="utf-8")
         rate = f"{result['rate']:,.0f} passages/s" if "rate" in result else "failed"
+        rate = f"not ended in {result['unended']:.0f} s" if "unended" in result else rate
         print(f"{what['row']:34} {rate:>20}   ({time.monotonic() - began:.0f} s)", flush=True)
 
 
@@ -131,7 +136,8 @@ def compare(bench: Bench, name: str, delay: float, arms: list[str], ledger: Ledg
     for number in range(repeats):
         for row in rows if number % 2 == 0 else reversed(rows):
             what = {**common, "purpose": row.purpose, "row": row.name, "arm": row.arm, "settings": row.settings}
-            if len(ledger.of(what)) <= number:
+            runs = ledger.of(what)
+            if len(runs) <= number and not any("unended" in run for run in runs):
                 ledger.add(bench, what)
 
 
@@ -147,6 +153,7 @@ def main() -> None:
     parser.add_argument("--make", action="store_true", help="build the environments that are missing")
     parser.add_argument("--environments", type=Path)
     parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--arm-seconds", type=float, default=300.0, help="an arm that takes longer is ended")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     wanted = arguments.arms or [arm for arm in RIVALS if arm not in ("ray copy", "dask bag")]
@@ -165,10 +172,16 @@ def main() -> None:
             corpus.write(texts, path)
             with path.open(encoding="utf-8") as lines:
                 passages = {row["key"]: row["text"] for row in map(json.loads, lines)}
-            bench = Bench(server=server.url, corpus=path, texts=passages, environments=arguments.environments)
+            bench = Bench(
+                server=server.url,
+                corpus=path,
+                texts=passages,
+                environments=arguments.environments,
+                seconds=arguments.arm_seconds,
+            )
             for delay in arguments.delays:
                 compare(bench, f"{name}: {len(passages):,} passages", delay, arms, ledger, arguments.repeats)
-    print(f"\n{tables(run for run in ledger.runs if 'rate' in run)}")
+    print(f"\n{tables(run for run in ledger.runs if 'failed' not in run)}")
 
 
 def corpora(files: list[Path], synthetic: int | None) -> Iterator[tuple[str, Iterator[str]]]:

@@ -1,6 +1,7 @@
 """Question in, context out, end to end: plain LangChain, plain LangGraph and LangGraph prefetched, on the same store.
 
     python benchmarks/rag.py [CORPUS.jsonl ...] [--passages 18000] [--questions 16] [--workers 1 2 4 8]
+        [--kinds vector hybrid]
         [--delay 0.06] [--tokens-per-second 50] [--rounds 2] [--json OUT]
 
 A scripted model says at a steady rate which two searches a question needs, and asks for them; they run side by side and
@@ -8,6 +9,8 @@ what they find becomes one context within a token budget. Each search embeds its
 model takes) and searches PostgreSQL; every question is another one, so that nothing comes from a cache of ours. The
 three ways take turns, their contexts are compared, and the model's tokens per second stand beside each, since no way
 may win by a faster model.
+
+Each row is printed, and kept in OUT, as soon as it is measured.
 
 The figures of the operator paper (AAFLOW, arXiv:2605.02162) stand at the end, as context and never as a gate: they
 compare another system, on other machines, with rivals that its own code slows down.
@@ -179,6 +182,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path, metavar="CORPUS.jsonl")
     parser.add_argument("--passages", type=int, default=18_000)
     parser.add_argument("--questions", type=int, default=16)
+    parser.add_argument("--kinds", nargs="+", choices=get_args(Kind), default=list(get_args(Kind)))
     parser.add_argument("--workers", nargs="+", type=int, default=[1, 2, 4, 8])
     parser.add_argument("--delay", type=float, default=0.06)
     parser.add_argument("--tokens-per-second", type=float, default=50.0)
@@ -195,16 +199,21 @@ def main() -> None:
         with store:
             ingest_sync(_batches(texts), None, HashingEmbeddings(DIMENSIONS), store)
             store.create_index()
-            for kind in get_args(Kind):
+            for kind in arguments.kinds:
                 for workers in arguments.workers:
                     figures, report = asyncio.run(measure(store, kind, workers, questions, arguments))
                     found += figures
-                    print(f"{kind}, {workers} at once: {told(report)}")
+                    print(f"{kind}, {workers} at once: {told(report)}\n{table(figures)}\n", flush=True)
+                    if arguments.json is not None:
+                        arguments.json.write_text(in_json(found), encoding="utf-8")
     print(f"\n{len(texts):,} passages, {arguments.delay * 1_000:.0f} ms to embed a query\n\n{table(found)}")
     print(f"\nAAFLOW (arXiv:2605.02162) publishes {', '.join(PUBLISHED)}. Context, not a gate.")
-    if arguments.json is not None:
-        rows = [{**vars(each), "p50": each.p50, "p95": each.p95, "iqr": each.iqr} for each in found]
-        arguments.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+
+
+def in_json(figures: Sequence[Figures]) -> str:
+    """The figures so far, as they are kept."""
+    rows = [{**vars(each), "p50": each.p50, "p95": each.p95, "iqr": each.iqr} for each in figures]
+    return json.dumps(rows, indent=1)
 
 
 def _batches(texts: Sequence[str]) -> Any:

@@ -41,7 +41,7 @@ class Done:
         rows_sql: selects what was stored, as ``(key, text, vector)``.
         seconds: from the first byte of the corpus that was read to the last row that was committed.
         again: the same for the same corpus once more; None where the arm keeps no record of what it did.
-        more: figures of the arm's own.
+        more: figures of the arm's own; ``again_at_hand``: as ``again``, for documents that were made beforehand.
     """
 
     rows_sql: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from langchain_classic.indexes import SQLRecordManager
@@ -77,15 +77,17 @@ def by_index(job: Job) -> Done:
     records = records_of(job, is_async=False)
     records.create_schema()
 
-    def once() -> float:
+    def once(given: Iterable[Document] | None = None) -> float:
         watch = Stopwatch()
         index(
-            documents(job), records, store, batch_size=rows, cleanup="incremental", source_id_key="key",
+            given if given is not None else documents(job), records, store, batch_size=rows, cleanup="incremental", source_id_key="key",
             key_encoder="sha256",
         )  # fmt: skip
         return watch.seconds
 
-    return Done(rows_sql=sql, seconds=once(), again=once(), more={"requests": service.requests, "flying": service.most})
+    seconds, again, at_hand = once(), once(), list(documents(job))
+    more = {"requests": service.requests, "flying": service.most, "again_at_hand": once(at_hand)}
+    return Done(rows_sql=sql, seconds=seconds, again=again, more=more)
 
 
 def by_aindex(job: Job) -> Done:

@@ -57,7 +57,13 @@ async def everything(job: Job) -> Done:
     again = await ingest(source_of(job), None, service.embed, store, **how)
     if again.written.added or again.written.updated or again.embedded:
         raise RuntimeError(f"an unchanged corpus was written again: {again.written}")
-    return Done(rows_sql=rows_sql(job.url), seconds=seconds, again=watch.seconds, more=more)
+    again_seconds = watch.seconds
+    if job.settings.get("documents"):
+        at_hand = source_of(job)
+        watch = Stopwatch()
+        await ingest(at_hand, None, service.embed, store, **how)
+        more["again_at_hand"] = watch.seconds
+    return Done(rows_sql=rows_sql(job.url), seconds=seconds, again=again_seconds, more=more)
 
 
 async def part_of(job: Job, share: int, settings: IngestSettings | None) -> IngestReport:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,6 @@ from benchmarks.rivals.catalogue import OURS, RIVALS
 from benchmarks.rivals.environments import ROOT, interpreter
 from benchmarks.rivals.standin import vectors
 
-SECONDS = 900.0
 TOP = 10
 QUERIES = 20
 
@@ -31,14 +32,26 @@ class ArmFailedError(Exception):
     """An arm ended without a result, or stored something else than the corpus."""
 
 
+class ArmNotEndedError(ArmFailedError):
+    """An arm was still at work when its time was up, and was ended. ``seconds``: what it had."""
+
+    def __init__(self, name: str, settings: Settings, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__(f"{name} {settings}: not ended in {seconds:.0f} s")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """What all runs have in common. ``server``: libpq's URL. ``texts``: of the corpus, by key."""
+    """What all runs have in common.
+
+    ``server``: libpq's URL. ``texts``: of the corpus, by key. ``seconds``: what an arm has for all of its run.
+    """
 
     server: str
     corpus: Path
     texts: dict[str, str]
     environments: Path | None
+    seconds: float
 
     @property
     def digest(self) -> str:
@@ -57,6 +70,7 @@ def measure(bench: Bench, name: str, settings: Settings, delay: float) -> dict[s
 
     Raises:
         ArmFailedError: the message says what happened.
+        ArmNotEndedError: it took too long; none of its processes is left.
     """
     with _database(bench.server) as url:
         command = [
@@ -64,12 +78,33 @@ def measure(bench: Bench, name: str, settings: Settings, delay: float) -> dict[s
             "--url", url, "--corpus", str(bench.corpus), "--delay", str(delay), "--settings", json.dumps(settings),
         ]  # fmt: skip
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "LANGSMITH_TRACING": "false"}
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, env=environment, check=False)
-        if done.returncode:
-            raise ArmFailedError(f"{name} {settings}: {done.stderr.strip()[-2_000:]}")
-        result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        told = _run(command, environment, bench.seconds)
+        if told is None:
+            raise ArmNotEndedError(name, settings, bench.seconds)
+        code, output, errors = told
+        if code:
+            raise ArmFailedError(f"{name} {settings}: {errors.strip()[-2_000:]}")
+        result: dict[str, Any] = json.loads(output.splitlines()[-1])
         _check(bench, url, name, result["rows_sql"])
     return {**result, "rate": len(bench.texts) / result["seconds"]}
+
+
+def _run(command: list[str], environment: dict[str, str], seconds: float) -> tuple[int, str, str] | None:
+    """Exit code and output of a program; None where it did not end, which ends it with all that it started."""
+    # Into files: a pipe would stay open as long as any process that the program started and left behind.
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(command, stdout=output, stderr=errors, env=environment, start_new_session=True)
+        try:
+            code = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        output.seek(0)
+        errors.seek(0)
+        return code, output.read(), errors.read()
 
 
 def digest_of(rows: Any) -> str:
