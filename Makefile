@@ -18,6 +18,7 @@ help:
 	@echo "make types        mypy, strictly, on everything that is Python"
 	@echo "make docs-test    every snippet of the documentation and every example"
 	@echo "make build        sdist and wheel into dist/     make wheel-test the built wheel, in an empty environment"
+	@echo "make eval-smoke   every evaluation suite, small, on scripted models and the embedded database"
 	@echo "make bench        the benchmarks                 make clean      remove all that the above made"
 
 # ---- environment: made once, brought up to date when pyproject.toml changes; `make clean` first to change Python
@@ -50,7 +51,7 @@ bench: $(VENV)/.dev
 # ---- checks; pytest comes last so that its closing line ends the output
 
 .PHONY: test
-test: lint types wheel-test pytest
+test: lint types wheel-test eval-smoke pytest
 
 # Two local servers of SQS and DynamoDB, each in an environment of its own.
 .tools/.aws: scripts/aws-server.sh
@@ -83,6 +84,15 @@ format: $(VENV)/.dev
 .PHONY: types
 types: $(VENV)/.dev
 	$(BIN)/mypy $(TYPED)
+
+SUITES := speed study quality cost intent
+
+.PHONY: eval-smoke
+eval-smoke: $(VENV)/.dev
+	rm -rf build/eval-smoke && mkdir -p build/eval-smoke
+	@set -e; for suite in $(SUITES); do echo "== $$suite"; \
+		$(BIN)/langgraph-prefetch eval $$suite --smoke --out build/eval-smoke/$$suite \
+			2>build/eval-smoke/$$suite.log || { cat build/eval-smoke/$$suite.log; exit 1; }; done
 
 .PHONY: build
 build: $(VENV)/.dev
