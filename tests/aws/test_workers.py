@@ -1,0 +1,178 @@
+"""Searches on a worker, as one agent process sees them: served, late, shared, kept apart."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+
+from langgraph_prefetch.speculation.flight import FlightState
+from langgraph_prefetch.testing.local_aws import LocalAws
+from langgraph_prefetch.values import Output
+from tests.aws import searching
+from tests.aws.machine import Machine
+from tests.aws.parts import Place, WorkerProcess, searched, until
+
+SECONDS = 0.3
+READY, RUNNING, QUEUED = FlightState.READY, FlightState.RUNNING, FlightState.QUEUED
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("workers") / "searches.jsonl"
+
+
+@pytest.fixture(scope="module")
+def place(aws: LocalAws, log: Path) -> Iterator[Place]:
+    """A queue and a table with one worker, for all tests of this module; each has queries of its own."""
+    queue, dead = aws.make_queue()
+    made = Place(aws, aws.make_table(), queue, dead)
+    worker = WorkerProcess(made, log, retriever="tests.aws.searching:every", seconds=SECONDS).ready()
+    yield made
+    worker.kill()
+
+
+@pytest.fixture
+def machines(place: Place) -> Iterator[Any]:
+    made: list[Machine] = []
+
+    def make(tool: Any = searching.search, **options: Any) -> Machine:
+        given: dict[str, Any] = {"executor": place.executor(), "cache": place.cache(lookup_seconds=10)} | options
+        made.append(Machine(tool, **given))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def test_hit(machines: Any, log: Path) -> None:
+    """A result that is ready is served, and the search was made once, on the other side, as an early one."""
+    run = machines().run().sealed_and(READY, "hit")
+    assert run.answer("hit") == Output(searching.answer("hit"))
+    begun = [line for line in searching.lines(log) if line.get("begins") == "hit"]
+    assert [(line["pid"] == os.getpid(), line["early"]) for line in begun] == [(False, True)]
+
+
+def test_late(machines: Any) -> None:
+    """A call that comes while the worker searches waits for it."""
+    run = machines().run().sealed_and(RUNNING, "late")
+    call = run.call("late")
+    assert call.answer() == Output(searching.answer("late"))
+    assert call.answered is not None
+    assert call.answered.late
+    assert call.answered.retrieval_seconds > 0
+
+
+def test_the_search_is_timed_where_it_runs(machines: Any) -> None:
+    """What a report calls retrieval time is the worker's own, without the way there and back."""
+    run = machines().run().sealed_and(READY, "timed")
+    call = run.call("timed")
+    call.answer()
+    assert call.answered is not None
+    assert call.answered.retrieval_seconds >= SECONDS
+
+
+def test_false_positive(machines: Any) -> None:
+    """A search that nobody asks for answers nothing else."""
+    run = machines().run().sealed_and(READY, "a guess")
+    assert run.answer("the real one") is None
+
+
+def test_content_and_artifact(machines: Any) -> None:
+    """Both parts of a tool's message come back as they were, documents with their types."""
+    run = machines(searching.documents).run().sealed_and(READY, "parts")
+    text = searching.answer("parts")
+    document = Document(page_content=text, metadata={"page": 3, "score": 0.5}, id="d1")
+    assert run.answer("parts") == Output(text, [document])
+
+
+@pytest.mark.parametrize("size", [399_000, 401_000, 3_000_000])
+def test_large_results(machines: Any, size: int) -> None:
+    """Below, at and far above what an item holds, the agent has the whole result."""
+    query = f"large {size} é🌉"
+    run = machines().run().sealed_and(READY, query)
+    served = run.answer(query)
+    assert served is not None
+    assert served.content.startswith(searching.answer(query))
+    assert len(served.content) >= size
+
+
+def test_two_runs_share_nothing_without_a_scope(machines: Any, log: Path) -> None:
+    """The same query in two runs is two searches, also in one process."""
+    machine = machines()
+    first, second = machine.run(), machine.run()
+    first.sealed_and(READY, "alone")
+    second.sealed_and(READY, "alone")
+    assert len(searched(log, "alone")) == 2
+
+
+def by_tenant(configurable: Any) -> Any:
+    return configurable["tenant"]
+
+
+SHARING = {"scope": by_tenant, "reuse_seconds": 60.0}
+
+
+def test_processes_share_within_a_scope(machines: Any, log: Path) -> None:
+    """Another process has the result at once, with the age that it has."""
+    one, other = machines(**SHARING), machines(**SHARING)
+    one.run({"tenant": "a"}).sealed_and(READY, "shared")
+    run = other.run({"tenant": "a"}).sealed_and(READY, "shared")
+    assert run.answer("shared") == Output(searching.answer("shared"))
+    assert len(searched(log, "shared")) == 1
+
+
+def test_processes_that_miss_at_once_search_once(machines: Any, log: Path) -> None:
+    """The second process waits for the first one's search."""
+    runs = [machines(**SHARING).run({"tenant": "a"}) for _ in range(3)]
+    for run in runs:
+        run.seal("single")
+    for run in runs:
+        run.until(READY)
+        assert run.answer("single") == Output(searching.answer("single"))
+    assert len(searched(log, "single")) == 1
+
+
+def test_tenants_are_kept_apart(machines: Any, place: Place, log: Path) -> None:
+    """The same query of two tenants is two searches, each with its tenant's own configuration."""
+    answers = []
+    for tenant in ("a", "b"):
+        machine = machines(searching.tenants, executor=place.executor(configurable=("tenant",)), **SHARING)
+        run = machine.run({"tenant": tenant, "secret": object}).sealed_and(READY, "whose")
+        answers.append(run.answer("whose"))
+    assert answers == [Output(f"{tenant}: {searching.answer('whose')}") for tenant in ("a", "b")]
+    assert len(searched(log, "whose")) == 2
+
+
+def test_a_write_makes_what_was_read_before_void(machines: Any, log: Path) -> None:
+    """After another tool ran in the scope, in whatever process, earlier results are not found any more."""
+    one, other = machines(**SHARING), machines(**SHARING)
+    one.run({"tenant": "w"}).sealed_and(READY, "written")
+    other.run({"tenant": "w"}).run.other_tool("write")
+    third = machines(**SHARING)
+    until(lambda: len(other.prefetch.options.cache._voids._open) == 0)
+    third.run({"tenant": "w"}).sealed_and(READY, "written")
+    assert len(searched(log, "written")) == 2
+
+
+def test_a_run_that_wrote_never_reads_what_it_had_read(machines: Any, log: Path) -> None:
+    """Not even when it looks at once, before the table could have heard of the write."""
+    machine = machines(**SHARING)
+    run = machine.run({"tenant": "w2"}).sealed_and(READY, "own write")
+    run.run.other_tool("write")
+    run.sealed_and(READY, "own write")
+    assert len(searched(log, "own write")) == 2
+
+
+def test_what_nobody_wants_any_more_is_not_begun(machines: Any, place: Place, log: Path) -> None:
+    """The run ends before a worker takes its search up: none does."""
+    machine = machines()
+    run = machine.run()
+    for number in range(30):  # more than the worker does at once
+        run.seal(f"given up {number}")
+    run.run.close()
+    until(lambda: place.waiting(place.queue) == 0)
+    assert len([line for line in searching.lines(log) if line.get("begins", "").startswith("given up")]) < 30
