@@ -1,16 +1,17 @@
-"""A row for each series: its values as dots, and over them a box from the first to the third quartile."""
+"""A row for each series: a box from the first to the third quartile, and under it the values as dots."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
 from langgraph_prefetch.evaluation.reporting.plain import quantile, shown, thinned
 from langgraph_prefetch.evaluation.reporting.plots.canvas import (
     AXIS,
+    GRID,
     INK,
-    PAGE,
     Canvas,
     Look,
     dots,
@@ -23,7 +24,7 @@ from langgraph_prefetch.evaluation.reporting.values import Distributions
 
 MAX_DOTS = 400
 MAX_SERIES = 24
-_ROW, _MIDDLE, _HALF = 40, 16, 11
+_ROW, _BOX, _DOTS, _HALF = 50, 10, 31, 8
 
 
 def draw(plot: Distributions, width: int) -> Canvas:
@@ -40,7 +41,7 @@ def draw(plot: Distributions, width: int) -> Canvas:
     name_axes(axes, x=plot.unit)
     for number, (name, values) in enumerate(drawn.items()):
         headline(axes, (head + _ROW) * number, head, name, said[number])
-        _row(axes, (head + _ROW) * number + head + _MIDDLE, values, Look.of(number))
+        _row(axes, (head + _ROW) * number + head, values, Look.of(number))
     return canvas
 
 
@@ -54,17 +55,18 @@ def notes(plot: Distributions) -> Iterator[str]:
         yield f"Drawn are the first {MAX_SERIES} of {filled} series; the table has all."
 
 
-def _row(axes: Axes, middle: float, values: Sequence[float], look: Look) -> None:
+def _row(axes: Axes, top: float, values: Sequence[float], look: Look) -> None:
     kept = thinned(values, MAX_DOTS)
     size = 5 if len(kept) <= 150 else 3.5
-    dots(axes, [(value, middle + _HALF * _spread(at)) for at, value in enumerate(kept)], look.colour, size=size)
+    dots(axes, [(value, top + _DOTS + _HALF * _spread(at)) for at, value in enumerate(kept)], look.colour, size=size)
     low, first, half, third, high = (quantile(values, share) for share in (0.05, 0.25, 0.5, 0.75, 0.95))
-    for colour, more in ((PAGE, 2.5), (INK, 0.0)):  # a rim sets the box off from the dots
-        for ends in ((low, first), (third, high)):
-            axes.plot(ends, [middle] * 2, color=colour, linewidth=1.5 + more)
-        corners = [first, third, third, first, first], [middle + _HALF * each for each in (-1, -1, 1, 1, -1)]
-        axes.plot(*corners, color=colour, linewidth=1.5 + more)
-        axes.plot([half] * 2, [middle - _HALF, middle + _HALF], color=colour, linewidth=3.5 + more)
+    middle = top + _BOX
+    for ends in ((low, first), (third, high)):
+        axes.plot(ends, [middle] * 2, color=INK, linewidth=1.5)
+    axes.add_patch(
+        Rectangle((first, middle - _HALF), third - first, 2 * _HALF, facecolor=GRID, edgecolor=INK, linewidth=1.5)
+    )
+    axes.plot([half] * 2, [middle - _HALF, middle + _HALF], color=INK, linewidth=3.5)
 
 
 def _spread(at: int) -> float:
