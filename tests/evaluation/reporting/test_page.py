@@ -113,14 +113,14 @@ def test_ids_are_the_pages_own() -> None:
 
 def test_the_same_report_is_the_same_page() -> None:
     """Byte by byte, whatever else in the process has done to matplotlib's settings; and those are left as they were."""
-    page = to_page(full_report(30))
+    page = to_page(full_report(5))
     with mpl.rc_context({"lines.linewidth": 9, "font.size": 30, "axes.facecolor": "red", "svg.fonttype": "path"}):
-        assert to_page(full_report(30)) == page
+        assert to_page(full_report(5)) == page
         assert mpl.rcParams["svg.fonttype"] == "path"
     code = (
         "import hashlib, sys; from tests.evaluation.reporting.samples import full_report;"
         "from langgraph_prefetch.evaluation.reporting.page import to_page;"
-        "print(hashlib.sha256(to_page(full_report(30)).encode()).hexdigest(), 'matplotlib.pyplot' in sys.modules)"
+        "print(hashlib.sha256(to_page(full_report(5)).encode()).hexdigest(), 'matplotlib.pyplot' in sys.modules)"
     )
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=50).stdout
     # Nothing of pyplot, either, which keeps figures for the whole process.
