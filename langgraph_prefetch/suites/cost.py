@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -65,12 +66,16 @@ async def run(context: SuiteContext) -> SuiteReport:
         ConfigurationError: settings that make no sense, a price that is missing, or no rows.
         EvaluationFileError: the rows cannot be read.
     """
-    settings = settings_of(context)
-    made = _given(context.inputs["rows"]) if context.inputs.get("rows") else await _made(context)
-    rows = made.rows
-    if not rows:
+    settings = await asyncio.to_thread(settings_of, context)
+    given = context.inputs.get("rows")
+    made = await asyncio.to_thread(_given, given) if given else await _made(context)
+    if not made.rows:
         raise ConfigurationError("there are no rows to price: run the suite again, or give the rows of a finished run")
-    by_arm = _by_arm(rows, settings.baseline)
+    return await asyncio.to_thread(_report, context, settings, made)
+
+
+def _report(context: SuiteContext, settings: CostSettings, made: _Rows) -> SuiteReport:
+    by_arm = _by_arm(made.rows, settings.baseline)
     today = datetime.datetime.now(datetime.UTC).date()
     return report(
         context,

@@ -7,11 +7,12 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.evaluation.readings.forecasts import Forecast
 from langgraph_prefetch.evaluation.reporting.values import SuiteReport
 from langgraph_prefetch.evaluation.traces import Recording, read_recording
 from langgraph_prefetch.suites.contract import Planned, Spending, SuiteContext
-from langgraph_prefetch.suites.intent_measured import IntentSettings, Measured, measure, settings_of
+from langgraph_prefetch.suites.intent_measured import measure, settings_of
 from langgraph_prefetch.suites.intent_report import report
 
 FORECASTS_FILE = "forecasts.jsonl"
@@ -41,21 +42,29 @@ async def run(context: SuiteContext) -> SuiteReport:
         ConfigurationError: settings that make no sense.
         TraceFileError: a recording cannot be read.
     """
+    return await asyncio.to_thread(_run, context)
+
+
+def _run(context: SuiteContext) -> SuiteReport:
+    """Off the loop: a replay has a loop of its own."""
     settings = settings_of(context)
-    measured = await asyncio.to_thread(_measured, settings, context)
-    await asyncio.to_thread(_write, context.out / FORECASTS_FILE, measured.forecasts)
+    measured = measure(_recordings(context), settings, context.say)
+    _write(context.out / FORECASTS_FILE, measured.forecasts)
     return report(context, settings, measured)
 
 
-def _measured(settings: IntentSettings, context: SuiteContext) -> Measured:
-    """Off the loop: a replay has a loop of its own."""
-    return measure(_recordings(context), settings, context.say)
-
-
 def _recordings(context: SuiteContext) -> tuple[Recording, ...]:
-    given = context.inputs.get("recordings")
-    paths: Sequence[Path] = given or [context.data / str(name) for name in context.settings["recordings"]]
+    paths: Sequence[Path] = context.inputs.get("recordings") or _own(context)
+    if not paths:
+        raise ConfigurationError("there are no recordings: name some in the suite's file, or give them (--recordings)")
     return tuple(map(read_recording, paths))
+
+
+def _own(context: SuiteContext) -> list[Path]:
+    names = context.settings.get("recordings")
+    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+        raise ConfigurationError(f"recordings in the suite's file must be a list of file names, not {names!r}")
+    return [context.data / name for name in names]
 
 
 def _write(path: Path, found: Sequence[Forecast]) -> None:
