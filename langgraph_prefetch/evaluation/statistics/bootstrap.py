@@ -2,7 +2,7 @@
 
 Efron & Tibshirani, *An Introduction to the Bootstrap* (1993): percentile, chapter 13; BCa, chapter 14. BCa needs a
 statistic that moves smoothly with the data: the jackknife behind it fails for quantiles (section 11.6), so those get
-the percentile interval.
+the percentile interval. So do samples of thousands, where BCa would take long to say the same.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from langgraph_prefetch.evaluation.statistics.values import Interval
 
 RESAMPLES = 9_999
 _CELLS = 2_000_000
+_MOST_FOR_BCA = 2_000
+"""Its jackknife takes time with the square of these, to correct a bias that has long vanished."""
 
 Statistic = Callable[..., Any]
 """From an array (observations along ``axis``) to one number for each of its rows: called as ``of(x, axis=-1)``."""
@@ -41,6 +43,9 @@ def bootstrap(
         return None, "one observation has no interval" if values.size else ""
     if np.ptp(values) == 0:
         return None, f"{ALL_EQUAL}: resampling them shows no spread, so there is no interval"
+    if method == "BCa" and values.size > _MOST_FOR_BCA:
+        note = f"percentile interval: more than {_MOST_FOR_BCA} observations"
+        return _interval(values, of, level, seed, resamples, "percentile"), note
     found = _interval(values, of, level, seed, resamples, method)
     if found is not None or method == "percentile":
         return found, ""

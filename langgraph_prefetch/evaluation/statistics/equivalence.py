@@ -45,8 +45,8 @@ def tost_paired(
         _inside(first, bounds, "first")
         _inside(second, bounds, "second")
     middle = math.fsum(differences) / n
-    if n > 1 and np.ptp(differences) > 0:
-        error = float(differences.std(ddof=1)) / math.sqrt(n)
+    error = float(differences.std(ddof=1)) / math.sqrt(n) if n > 1 else 0.0
+    if error > 0 and np.ptp(differences) > 0:
         return _by_t(name, middle, error, n - 1, margin, alpha, n)
     note = NO_SPREAD if n > 1 else "one pair shows no spread"
     estimate = Estimate(value=middle, n=n, note=note)
@@ -75,9 +75,9 @@ def tost_unpaired(first: Sequence[float], second: Sequence[float], margin: float
     if not one.size or not two.size:
         return untested(name, margin, alpha, Estimate(value=None, n=n, note=NOTHING))
     middle = float(two.mean() - one.mean())
-    if min(one.size, two.size) < 2 or np.ptp(one) == np.ptp(two) == 0:
+    parts = [float(each.var(ddof=1)) / each.size if each.size > 1 else 0.0 for each in (one, two)]
+    if min(one.size, two.size) < 2 or sum(parts) == 0 or np.ptp(one) == np.ptp(two) == 0:
         return untested(name, margin, alpha, Estimate(value=middle, n=n, note="the samples show no spread"))
-    parts = [float(each.var(ddof=1)) / each.size for each in (one, two)]
     degrees = sum(parts) ** 2 / sum(part**2 / (each.size - 1) for part, each in zip(parts, (one, two), strict=True))
     return _by_t(name, middle, math.sqrt(sum(parts)), degrees, margin, alpha, n)
 

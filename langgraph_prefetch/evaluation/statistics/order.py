@@ -20,7 +20,7 @@ def kth_difference(first: Array, second: Array, k: int) -> float:
         there = following < second.size
         return second[following[there]] - first[there]
 
-    return _kth(up_to, above, k, float(second[0] - first[-1]), float(second[-1] - first[0]))
+    return _kth(up_to, above, k, float(second[0] - first[-1]) - _least(first, second), float(second[-1] - first[0]))
 
 
 def kth_walsh(values: Array, k: int) -> float:
@@ -35,7 +35,7 @@ def kth_walsh(values: Array, k: int) -> float:
         there = following < values.size
         return (values[following[there]] + values[there]) / 2
 
-    return _kth(up_to, above, k, float(values[0]), float(values[-1]))
+    return _kth(up_to, above, k, float(values[0]) - _least(values, values), float(values[-1]))
 
 
 def median_of(kth: Callable[[int], float], count: int) -> float:
@@ -44,12 +44,16 @@ def median_of(kth: Callable[[int], float], count: int) -> float:
     return middle if count % 2 else (middle + kth(count // 2 + 1)) / 2
 
 
+def _least(first: Array, second: Array) -> float:
+    """By how much a limit must be lower not to be lost in the digits of the numbers it is added to."""
+    return float(8 * np.spacing(max(np.abs(first).max(), np.abs(second).max())))
+
+
 def _kth(up_to: Callable[[float], int], above: Callable[[float], Array], k: int, low: float, high: float) -> float:
     """Halve the range until nothing but the number looked for lies in it, then take it.
 
-    ``up_to`` counts the numbers at or below a limit; ``above`` has the smallest above it among what it returns.
+    ``low`` lies below all of them. ``up_to`` counts the numbers at or below a limit; ``above`` has the smallest above it among what it returns.
     """
-    low -= max(1.0, abs(low)) * 1e-9
     for _ in range(_STEPS):
         middle = low + (high - low) / 2
         if middle in (low, high):

@@ -113,8 +113,9 @@ def test_settings_swapped_live() -> None:
     variants.swap(weights={"usual": 1.0})
     graph.invoke(GO, of_user(user))
     assert [(each.variant, each.served) for each in runs.runs] == [("bare", 0), ("bare", 1), ("usual", 1)]
+    typo: Any = {"treshold": 0.3}
     with pytest.raises(UnknownOptionError):
-        variants.swap({"usual": {"treshold": 0.3}})  # type: ignore[typeddict-unknown-key]
+        variants.swap({"usual": typo})
     assert list(variants.experiment.weights) == ["usual"]
 
 
@@ -131,7 +132,7 @@ def test_pause_and_resume() -> None:
     variants.resume()
     for user in users:
         graph.invoke(GO, of_user(user))
-    assert [each.variant for each in runs.runs] == list(ARMS)
+    assert [one.variant for one in runs.runs] == list(ARMS)
     variants.close()
 
 
@@ -139,9 +140,10 @@ def test_wrong_use() -> None:
     """What cannot work says so before a run."""
     bare = created(model(DONE), [telling("x").tool])
     graph = choosing(bare, "wrong")
-    for wrap in (lambda: choosing(graph, "again"), lambda: with_prefetch(graph, ["search"])):
-        with pytest.raises(AlreadyWrappedError):
-            wrap()
+    with pytest.raises(AlreadyWrappedError):
+        choosing(graph, "again")
+    with pytest.raises(AlreadyWrappedError):
+        with_prefetch(graph, ["search"])
     with pytest.raises(ConfigurationError, match=r"variants_of\(graph\).prefetchers"):
         prefetcher_of(graph)
     with pytest.raises(NotWrappedError):
