@@ -77,6 +77,7 @@ def _mode(mode: ModeFigures) -> dict[str, Any]:
     return {
         "calls": mode.calls,
         "coverage": _estimate(mode.coverage),
+        "guessed": _estimate(mode.guessed),
         "ready_share": _round(mode.ready),
         "hidden_seconds_per_call": _estimate(mode.hidden),
         "waited_seconds_per_call": _round(mode.waited),

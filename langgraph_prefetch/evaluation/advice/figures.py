@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from langgraph_prefetch.evaluation.advice.rates import per_call, share
 from langgraph_prefetch.evaluation.statistics.values import Estimate
 from langgraph_prefetch.events import DRY_RUN, Event, SearchCallAnswered, SpeculationIgnored, SpeculationStarted
+from langgraph_prefetch.values import Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +19,7 @@ class RunCount:
 
     calls: float = 0.0
     served: float = 0.0
+    guessed: float = 0.0
     ready: float = 0.0
     hidden: float = 0.0
     waited: float = 0.0
@@ -53,6 +55,7 @@ class ModeFigures:
         mode: its name.
         calls: search calls.
         coverage: served / calls; under verified serving the adopted model calls count too.
+        guessed: calls served by a search that reasoning started / calls.
         ready: calls whose result was there when they came / calls.
         hidden: seconds hidden per call.
         waited: seconds that a call still waits, on average.
@@ -67,6 +70,7 @@ class ModeFigures:
     mode: str
     calls: int = 0
     coverage: Estimate = _UNKNOWN
+    guessed: Estimate = _UNKNOWN
     ready: float = 0.0
     hidden: Estimate = _UNKNOWN
     waited: float = 0.0
@@ -105,6 +109,7 @@ def mode_figures(
         mode=mode,
         calls=round(calls),
         coverage=share([(each.served, each.calls) for each in runs]),
+        guessed=share([(each.guessed, each.calls) for each in runs]),
         ready=math.fsum(each.ready for each in runs) / calls if calls else 0.0,
         hidden=per_call([(each.hidden, each.calls) for each in runs]),
         waited=math.fsum(each.waited for each in runs) / calls if calls else 0.0,
@@ -136,6 +141,7 @@ def _count(events: Sequence[Event]) -> RunCount:
     return RunCount(
         calls=len(answers),
         served=len(served),
+        guessed=sum(each.source is Source.REASONING for each in answers),
         ready=sum(not each.late for each in served),
         hidden=hidden,
         waited=math.fsum(each.waited_seconds - _forgone(each) for each in answers),

@@ -62,4 +62,5 @@ def schedule(step: TracedStep, tokens_per_second: float) -> Schedule:
 
 def tokens_in(delta: Delta) -> int:
     """How many tokens a piece is, at least one."""
-    return max(1, len(cut(delta.arguments if isinstance(delta, ToolCallDelta) else delta.text)))
+    text = delta.arguments if isinstance(delta, ToolCallDelta) else delta.text
+    return max(1, len(cut(text.rstrip())))  # many models send the space with the word before it

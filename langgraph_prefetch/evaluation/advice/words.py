@@ -11,7 +11,7 @@ from langgraph_prefetch.evaluation.advice.values import Advice, Advised, Verdict
 from langgraph_prefetch.evaluation.statistics.values import Estimate
 
 MODE_HEAD: tuple[str, ...] = (
-    *("serve mode", "coverage (95 %)", "ready", "hidden s a call (95 %)"),
+    *("serve mode", "coverage (95 %)", "guessed (95 %)", "ready", "hidden s a call (95 %)"),
     *("still waited", "extra per 100", "net a call"),
 )
 
@@ -63,10 +63,11 @@ def readable_words(readable: Readability) -> str:
 def mode_row(mode: ModeFigures, prices: Prices) -> tuple[str, ...]:
     """The cells of one serve mode, for :data:`MODE_HEAD`."""
     if mode.why_not:
-        return (mode.mode, "not measured", "", "", "", "", "")
+        return (mode.mode, "not measured", *("" for _ in MODE_HEAD[2:]))
     return (
         mode.mode,
         percent(mode.coverage),
+        percent(mode.guessed),
         f"{mode.ready:.1%}",
         number(mode.hidden),
         f"{mode.waited:.3f}",
