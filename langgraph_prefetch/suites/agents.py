@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -76,11 +77,12 @@ async def open_bench(context: SuiteContext) -> AsyncIterator[Bench]:
         StoreError: the store cannot be opened or filled.
     """
     if context.make_agent is not None:
-        bench = own_bench(context, context.make_agent)
-        claim(context.out, bench.described, resume=True, name=BENCH_FILE)
+        bench = await asyncio.to_thread(own_bench, context, context.make_agent)
+        await asyncio.to_thread(claim, context.out, bench.described, resume=True, name=BENCH_FILE)
         yield bench
         return
-    script = scripted_of(context)
+    script = await asyncio.to_thread(scripted_of, context)
+    questions = await asyncio.to_thread(questions_of, context)
     model = agent_model(context, script)
     async with open_store(script.passages) as store:
         latency = float(context.settings["agent"]["latency_seconds"])
@@ -91,7 +93,7 @@ async def open_bench(context: SuiteContext) -> AsyncIterator[Bench]:
             return passages_of(await at_once.ainvoke(call))
 
         bench = Bench(
-            questions=questions_of(context),
+            questions=questions,
             arms=arms_of(make_agent(model, search), [search.name], embedder=embedder),
             tools=(search.name,),
             check=check,
@@ -100,10 +102,10 @@ async def open_bench(context: SuiteContext) -> AsyncIterator[Bench]:
                 "model": context.model or _pace(context),
                 "search": f"PostgreSQL with pgvector (HNSW), {len(script.passages):,} passages, {latency:g} s added",
                 "embedder": embedder,
-                "questions": str(len(questions_of(context))),
+                "questions": str(len(questions)),
             },
         )
-        claim(context.out, bench.described, resume=True, name=BENCH_FILE)
+        await asyncio.to_thread(claim, context.out, bench.described, resume=True, name=BENCH_FILE)
         yield bench
 
 

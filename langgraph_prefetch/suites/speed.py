@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from langgraph_prefetch.evaluation.reporting.values import Figure, SuiteReport, Summary
@@ -65,7 +66,7 @@ async def run(context: SuiteContext) -> SuiteReport:
             trials,
             bench.by_id,
             bench.arms,
-            RowFile(context.out / "rows.jsonl"),
+            await asyncio.to_thread(RowFile, context.out / "rows.jsonl"),
             RunSettings(
                 suite=SUITE,
                 tools=bench.tools,

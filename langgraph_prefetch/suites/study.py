@@ -6,6 +6,7 @@ question of both sets, asked of each arm once and cold.
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from collections.abc import Sequence
 
@@ -50,7 +51,7 @@ async def run(context: SuiteContext) -> SuiteReport:
             trials_of(sets, sizes, context.seed),
             bench.by_id,
             _arms(bench),
-            RowFile(context.out / "rows.jsonl"),
+            await asyncio.to_thread(RowFile, context.out / "rows.jsonl"),
             RunSettings(
                 suite=SUITE,
                 tools=bench.tools,

@@ -179,6 +179,7 @@ class _Work:
         self._rows, self._settings, self._check, self._events, self._say = rows, settings, check, events, say
         self._failures: Counter[str] = Counter()
         self._done = planned - len(left)
+        self._writing = asyncio.Lock()
         self.given_up: dict[str, str] = {}
 
     async def seat(self) -> None:
@@ -206,9 +207,8 @@ class _Work:
             self._failures[trial.arm] = 0
             row = row_of(self._settings.suite, trial, question, heard, events, self._settings.tools)
             row = await checked(row, searches_made(heard.messages, self._settings.tools), self._check)
-        self._rows.add(row)
-        if self._events is not None and events:
-            self._events.add(trial.key, events)
+        async with self._writing:  # on a thread: another run's tokens may be arriving
+            await asyncio.to_thread(self._write, row, trial, events)
         self._done += 1
         self._say(self._line(row))
 
@@ -225,6 +225,11 @@ class _Work:
         finally:
             if unsubscribe is not None:
                 unsubscribe()
+
+    def _write(self, row: RunRow, trial: Trial, events: list[Event]) -> None:
+        self._rows.add(row)
+        if self._events is not None and events:
+            self._events.add(trial.key, events)
 
     def _line(self, row: RunRow) -> str:
         said = f"{row.seconds:.2f} s" if row.error is None else f"failed: {row.error}"
