@@ -105,7 +105,9 @@ def _health(worker: Worker, arguments: argparse.Namespace) -> Health | None:
         return None
     from langgraph_prefetch.aws.worker.health import Health
 
-    return Health(worker.state, worker.counters.prometheus, arguments.health_port, arguments.health_host)
+    health = Health(worker.state, worker.counters.prometheus, arguments.health_port, arguments.health_host)
+    print(f"health at http://{arguments.health_host}:{health.port}", flush=True)
+    return health
 
 
 async def _until_told(worker: Worker) -> None:
