@@ -13,7 +13,6 @@ from tests.aws import searching
 from tests.aws.parts import Place, StartWorker, searched, until
 from tests.aws.test_worker import Sender
 
-
 pytestmark = pytest.mark.slow
 
 
