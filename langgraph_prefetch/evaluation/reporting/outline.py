@@ -6,8 +6,8 @@ import re
 
 from langgraph_prefetch.evaluation.reporting.values import Figure, SuiteReport, Summary, Table
 
-_FIGURE = re.compile(r"[<>≈+-]?\s?\d|none\b|$")
-_SHORT = 16
+_FIGURE = re.compile(r"(?:at (?:least|most) )?[<>≈+-]?\s?\d|(?:none|unknown)\b|$")
+_SHORT = 26
 
 SUMMARY_HEAD = ("Of", "figure", "value", "note")
 NOT_MEASURED = "not measured by this suite"

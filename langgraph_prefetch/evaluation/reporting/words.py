@@ -151,10 +151,7 @@ def _lines(plot: Lines) -> Described:
         if not points:
             said.append(f"{name}: no values")
             continue
-        low, high = (choose(points, key=lambda x: points[x]) for choose in (min, max))
-        said.append(
-            f"{name}: {plot.y} from {shown(points[low])} (at {shown(low)}) to {shown(points[high])} (at {shown(high)})"
-        )
+        said.append(f"{name}: {_range(plot.y, points)}")
     kept = places
     if len(places) > _MAX_LINE_ROWS:
         kept = [places[round(at * (len(places) - 1) / (_MAX_LINE_ROWS - 1))] for at in range(_MAX_LINE_ROWS)]
@@ -162,6 +159,13 @@ def _lines(plot: Lines) -> Described:
     note = "" if kept is places else f"{len(kept)} of {len(places)} places."
     table = Table(caption=f"{plot.caption}: {plot.y} by {plot.x}", head=(plot.x, *drawn), rows=rows, note=note)
     return Described(sentence=_sentence(said), table=table)
+
+
+def _range(y: str, points: Mapping[float, float]) -> str:
+    low, high = (choose(points, key=lambda x: points[x]) for choose in (min, max))
+    if points[low] == points[high]:
+        return f"{y} {shown(points[low])} {'throughout' if len(points) > 1 else f'at {shown(low)}'}"
+    return f"{y} from {shown(points[low])} (at {shown(low)}) to {shown(points[high])} (at {shown(high)})"
 
 
 def _sentence(parts: Iterable[str]) -> str:

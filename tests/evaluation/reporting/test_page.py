@@ -168,6 +168,18 @@ def test_wide_reports_are_cut_and_say_so() -> None:
         assert note in page
 
 
+@pytest.mark.parametrize(
+    ("values", "cut"), [((8.0, 9.0), True), ((-9.0, -8.0), True), ((1.0, 9.0), False), ((), False)]
+)
+def test_an_axis_that_leaves_zero_out_says_so(values: tuple[float, ...], cut: bool) -> None:
+    """A small difference looks large on it."""
+    for plot in (
+        Distributions(caption="", unit="s", series={"a": values}),
+        Lines(caption="", x="x", y="y", series={"a": tuple(enumerate(values))}),
+    ):
+        assert ("The axis does not begin at 0." in to_page(showing(plot))) == cut
+
+
 def test_nothing_to_draw_is_a_sentence() -> None:
     """And no empty picture, whichever the plot; an empty table says so as well."""
     empty = Table(caption="Verdicts", head=("a", "b"), rows=())

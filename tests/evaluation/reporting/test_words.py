@@ -80,11 +80,18 @@ def test_bars() -> None:
 
 def test_lines() -> None:
     """Where each is lowest and highest; a long one is thinned, and says so."""
-    plot = Lines(caption="Sweep", x="t", y="share", series={"c": ((0.1, 0.9), (0.5, 0.4)), "w": ((0.5, 0.2),)})
+    plot = Lines(
+        caption="Sweep",
+        x="t",
+        y="share",
+        series={"c": ((0.1, 0.9), (0.5, 0.4)), "w": ((0.5, 0.2),), "f": ((0.1, 1), (0.5, 1))},
+    )
     words = described(plot)
-    assert words.sentence.startswith("c: share from 0.4 (at 0.5) to 0.9 (at 0.1); w:")
+    assert words.sentence.startswith(
+        "c: share from 0.4 (at 0.5) to 0.9 (at 0.1); w: share 0.2 at 0.5; f: share 1 throughout."
+    )
     assert words.table is not None
-    assert words.table.rows == (("0.1", "0.9", "none"), ("0.5", "0.4", "0.2"))
+    assert words.table.rows == (("0.1", "0.9", "none", "1"), ("0.5", "0.4", "0.2", "1"))
     long = described(replace(plot, series={"c": tuple((float(x), float(x)) for x in range(1_000))}))
     assert long.table is not None
     assert (len(long.table.rows), long.table.note) == (40, "40 of 1000 places.")

@@ -162,6 +162,9 @@ def dots(
     axes.add_patch(PathPatch(path, clip_on=False, **style))
 
 
+NOT_FROM_ZERO = "The axis does not begin at 0."
+
+
 def span(values: Sequence[float]) -> tuple[float, float]:
     """The ends of an axis that shows all of them; 0 is one where it is near."""
     low, high = min(values), max(values)

@@ -12,6 +12,7 @@ from langgraph_prefetch.evaluation.reporting.plots.canvas import (
     AXIS,
     GRID,
     INK,
+    NOT_FROM_ZERO,
     Canvas,
     Look,
     dots,
@@ -50,6 +51,10 @@ def notes(plot: Distributions) -> Iterator[str]:
     most = max(map(len, plot.series.values()), default=0)
     if most > MAX_DOTS:
         yield f"Of each series at most {MAX_DOTS} values are dots, evenly spaced by rank; boxes are of all values."
+    if ends := [value for values in plot.series.values() for value in values]:
+        low, high = span(ends)
+        if low > 0 or high < 0:
+            yield NOT_FROM_ZERO
     filled = sum(map(bool, plot.series.values()))
     if filled > MAX_SERIES:
         yield f"Drawn are the first {MAX_SERIES} of {filled} series; the table has all."

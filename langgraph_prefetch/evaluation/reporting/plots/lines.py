@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from langgraph_prefetch.evaluation.reporting.plots.canvas import (
     AXIS,
     GRID,
+    NOT_FROM_ZERO,
     Canvas,
     Entry,
     Look,
@@ -47,6 +48,10 @@ def notes(plot: Lines) -> Iterator[str]:
     """What was left out of the drawing."""
     if any(len(points) > MAX_POINTS for points in plot.series.values()):
         yield f"Of each line at most {MAX_POINTS} points are drawn, evenly spaced."
+    if heights := [y for points in plot.series.values() for _, y in points]:
+        low, high = span(heights)
+        if low > 0 or high < 0:
+            yield NOT_FROM_ZERO
     filled = sum(map(bool, plot.series.values()))
     if filled > MAX_SERIES:
         yield f"Drawn are the first {MAX_SERIES} of {filled} lines; the table has all."

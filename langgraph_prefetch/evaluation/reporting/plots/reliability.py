@@ -55,9 +55,15 @@ def draw(plot: Reliability, width: int) -> Canvas:
                 axes.plot([each.predicted + aside] * 2, ends, color=look.colour, linewidth=1.5)
             place = each.predicted + (number - len(series) / 2) * thick
             bar(counts, place, 0, thick * 0.9, each.n, look)
-        points = sorted((each.predicted + aside, each.observed) for each in bins)
-        line = axes.plot(*zip(*points, strict=True), color=look.colour, linestyle=look.dash, linewidth=2)
-        line[0].set(marker=look.marker, markersize=7, clip_on=False)
+        points = sorted((each.predicted + aside, each.observed, each.n) for each in bins)
+        line = axes.plot(
+            [x for x, _, _ in points], [y for _, y, _ in points], color=look.colour, linestyle=look.dash, linewidth=1
+        )
+        line[0].set(clip_on=False)
+        for x, y, n in points:  # what rests on little is drawn small
+            axes.plot(
+                [x], [y], color=look.colour, marker=look.marker, markersize=3 + 6 * (n / most) ** 0.5, clip_on=False
+            )
     name_axes(axes, y="observed share")
     name_axes(counts, x="predicted probability", y="n")
     canvas.legend(entries)
