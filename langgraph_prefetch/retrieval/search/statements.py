@@ -61,6 +61,9 @@ def neighbourhood(
 ) -> sa.Select[Any]:
     """The nearest with their vectors, in one row: epoch, ids, texts, metadata as JSON, bytes of distances and vectors.
 
+    Ids and texts are one string each, and how many characters each of them has (``int4`` values): an array of them
+    would be built, copied and then sent element by element.
+
     Without a filter they come as the index gives them, neither sorted nor kept in between: carrying vectors about costs
     more than reading them.
     """
@@ -77,12 +80,18 @@ def neighbourhood(
     nothing = sa.literal_column("''::bytea", sa.LargeBinary)
     return sa.select(
         epoch.label("epoch"),
-        sa.func.array_agg(found.c.id).label("ids"),
-        sa.func.array_agg(found.c.text).label("texts"),
+        *_joined(found.c.id, "ids"),
+        *_joined(found.c.text, "texts"),
         sa.func.string_agg(sa.cast(found.c.metadata, sa.Text), sa.literal_column("','")).label("metadatas"),
         sa.func.string_agg(sa.func.float8send(found.c.distance), nothing).label("distances"),
         sa.func.string_agg(sent, nothing).label("vectors"),
     )
+
+
+def _joined(column: sa.ColumnElement[str], name: str) -> tuple[sa.ColumnElement[Any], sa.ColumnElement[Any]]:
+    lengths = sa.func.string_agg(sa.func.int4send(sa.func.length(column)), sa.literal_column("''::bytea"))
+    joined = sa.func.string_agg(column, sa.literal_column("''"))
+    return joined.label(name), sa.type_coerce(lengths, sa.LargeBinary).label(f"{name}_lengths")
 
 
 @lru_cache(maxsize=1024)
