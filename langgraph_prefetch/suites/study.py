@@ -63,7 +63,7 @@ async def run(context: SuiteContext) -> SuiteReport:
             events=events,
             say=context.say,
         )
-    return report(context, bench, sets, outcome, events)
+    return await asyncio.to_thread(report, context, bench, sets, outcome, events)
 
 
 def sets_of(questions: Sequence[Question]) -> dict[str, tuple[str, ...]]:
