@@ -57,9 +57,15 @@ def showing(*blocks: object) -> SuiteReport:
     return replace(full_report(5), sections=(Section(title="Shown", blocks=blocks),))  # type: ignore[arg-type]
 
 
-def test_it_holds_all_of_it() -> None:
+@pytest.fixture(scope="module")
+def failed() -> str:
+    """A page with a failure and every kind of block, drawn once for those who read it."""
+    return to_page(failed_report())
+
+
+def test_it_holds_all_of_it(failed: str) -> None:
     """In the order of reading, failures first; a description, a table and two drawings for each plot."""
-    found = Tags(to_page(failed_report()))
+    found = Tags(failed)
     order = [
         *("This suite failed, for 1 reason", "Coverage of verdicts is 71 %", "Primary endpoint", "What was run"),
         *("Pairs share a question", "Mann-Whitney U", "Sweep of the threshold", "not measured by this suite"),
@@ -73,17 +79,16 @@ def test_it_holds_all_of_it() -> None:
     assert len(list(found.of("svg"))) == 12
 
 
-def test_it_loads_nothing_and_runs_nothing() -> None:
+def test_it_loads_nothing_and_runs_nothing(failed: str) -> None:
     """No script, no style but the one that the policy names, no address of anything."""
-    page = to_page(failed_report())
-    found = Tags(page)
+    found = Tags(failed)
     assert not {"script", "img", "link", "iframe", "object", "image", "base"} & {tag for tag, _ in found.tags}
-    assert page.count("<style") == 1
+    assert failed.count("<style") == 1
     for _, attributes in found.tags:
         assert not {name for name in attributes if name == "style" or name.startswith("on")}
         for name in ("href", "src", "xlink:href"):
             assert (attributes.get(name) or "#").startswith("#")
-    assert not re.findall(r"https?:|@import|url\((?!#)", page)
+    assert not re.findall(r"https?:|@import|url\((?!#)", failed)
     (policy,) = (each["content"] for each in found.of("meta") if each.get("http-equiv"))
     assert re.fullmatch(
         r"default-src 'none'; style-src 'sha256-[\w+/=]{44}'; base-uri 'none'; form-action 'none'", policy or ""
@@ -92,21 +97,21 @@ def test_it_loads_nothing_and_runs_nothing() -> None:
 
 def test_hostile_texts_stay_texts() -> None:
     """In every field at once: the elements are those of harmless texts, and the texts are there to be read."""
-    harmless, hostile = Tags(to_page(with_text(failed_report(), " x"))), Tags(to_page(hostile_report(failed_report())))
+    page = to_page(hostile_report(failed_report()))
+    harmless, hostile = Tags(to_page(with_text(failed_report(), " x"))), Tags(page)
     assert [tag for tag, _ in hostile.tags] == [tag for tag, _ in harmless.tags]
     names = [[sorted(each.keys() - {"class"}) for _, each in found.tags] for found in (hostile, harmless)]
     assert names[0] == names[1]
     assert hostile.text.count(printable(HOSTILE)) > 100
-    assert not re.search(r"[\x00-\x08\x1b\u202e\ud800-\udfff]", to_page(hostile_report(failed_report())))
+    assert not re.search(r"[\x00-\x08\x1b\u202e\ud800-\udfff]", page)
 
 
-def test_ids_are_the_pages_own() -> None:
+def test_ids_are_the_pages_own(failed: str) -> None:
     """No two elements share one, and whatever is pointed to is there."""
-    page = to_page(failed_report())
-    ids = [attributes["id"] for _, attributes in Tags(page).tags if attributes.get("id")]
+    ids = [attributes["id"] for _, attributes in Tags(failed).tags if attributes.get("id")]
     assert len(ids) == len(set(ids))
-    pointed = set(re.findall(r'(?:url\(#|href="#)([\w-]+)', page))
-    pointed |= {each for found in re.findall(r'aria-labelledby="([^"]+)"', page) for each in found.split()}
+    pointed = set(re.findall(r'(?:url\(#|href="#)([\w-]+)', failed))
+    pointed |= {each for found in re.findall(r'aria-labelledby="([^"]+)"', failed) for each in found.split()}
     assert pointed
     assert pointed <= set(ids)
 
