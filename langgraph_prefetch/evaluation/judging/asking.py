@@ -32,6 +32,7 @@ class Asker:
         self.limits, self.store = limits, store
         self.ledger = Ledger(budget=limits.budget)
         self._silent: Counter[str] = Counter()
+        self._models: dict[tuple[str, str, str], Runnable[object, object]] = {}
         self._turns: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
 
     async def all(self, asks: Sequence[Ask]) -> dict[str, Answer]:
@@ -63,7 +64,7 @@ class Asker:
         if self._silent[judge.name] >= self.limits.give_up_after:
             return Answer.without(Reason.GAVE_UP, f"after {self.limits.give_up_after} calls in a row without a reply")
         reserved = self._expected(judge, ask)
-        model = judge.asked_for(ask.schema)
+        model = self._model(judge, ask)
         if not self.ledger.reserve(reserved):
             return Answer.without(Reason.OUT_OF_BUDGET)
         answer = Answer.without(Reason.FAILED, "cancelled")
@@ -102,7 +103,9 @@ class Asker:
             # Samples are the user's data, and go to the judge alone.
             with tracing_context(enabled=False):
                 async with asyncio.timeout(self.limits.timeout_seconds):
-                    output = await past_stale_connections(lambda: model.ainvoke(list(ask.messages)))
+                    output = await past_stale_connections(
+                        lambda: model.ainvoke(list(ask.messages)), lambda: self._charge(ask)
+                    )
         except TimeoutError:
             failed = Answer.without(Reason.TIMED_OUT, f"no reply in {self.limits.timeout_seconds:g} s")
         except Exception as error:  # noqa: BLE001  whatever a provider's client raises is a judge that failed
@@ -110,6 +113,19 @@ class Asker:
         answer = read_output(output, self.limits.max_reply_chars) if failed is None else failed
         read, written = _tokens(output, ask, answer)
         return replace(answer, seconds=time.monotonic() - started, input_tokens=read, output_tokens=written)
+
+    def _model(self, judge: Judge, ask: Ask) -> Runnable[object, object]:
+        key = (judge.name, ask.prompt, ask.prompt_digest)  # making one takes longer than a call to a fast judge
+        if key not in self._models:
+            self._models[key] = judge.asked_for(ask.schema)
+        return self._models[key]
+
+    def _charge(self, ask: Ask) -> bool:
+        money = self._expected(self.judges[ask.judge], ask)
+        if not self.ledger.reserve(money):
+            return False
+        self.ledger.settle(money, money, tokens_of(ask.messages), 0)
+        return True
 
     def _expected(self, judge: Judge, ask: Ask) -> float:
         return 0.0 if judge.price is None else judge.price.of(tokens_of(ask.messages), REPLY_TOKENS)

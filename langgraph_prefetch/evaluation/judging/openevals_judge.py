@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Any
 
 from langsmith import tracing_context
@@ -12,7 +11,7 @@ from langgraph_prefetch.evaluation.judging.asked_model import NoVerdictError, St
 from langgraph_prefetch.evaluation.judging.judge import Judge
 from langgraph_prefetch.evaluation.judging.judging import Judging, check_parts, stopped
 from langgraph_prefetch.evaluation.judging.many import each
-from langgraph_prefetch.evaluation.judging.openevals_setup import create_async_llm_as_judge
+from langgraph_prefetch.evaluation.judging.openevals_setup import OPENEVALS_VERSION, create_async_llm_as_judge
 from langgraph_prefetch.evaluation.judging.own_loop import in_own_loop
 from langgraph_prefetch.evaluation.judging.rubric import Part, unjudgeable
 from langgraph_prefetch.evaluation.judging.sheets import ScoreSheet
@@ -40,7 +39,7 @@ async def ascore_openevals(
     """
     parts = tuple(needs)
     check_parts(samples, name, parts)
-    label = f"openevals/{name}@{version('openevals')}"
+    label = f"openevals/{name}@{OPENEVALS_VERSION}"
     work = [(sample, judge) for sample in samples for judge in judging.judges]
 
     async def one(asked: tuple[Sample, Judge]) -> Verdict:

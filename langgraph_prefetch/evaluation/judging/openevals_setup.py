@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+
 from langgraph_prefetch.errors import MissingExtraError
 
 try:
@@ -13,5 +15,13 @@ except ImportError as error:
     raise MissingExtraError("openevals and agentevals", "judges") from error
 
 exact_match = openevals.exact_match
+OPENEVALS_VERSION, AGENTEVALS_VERSION = version("openevals"), version("agentevals")
 
-__all__ = ["create_async_llm_as_judge", "create_trajectory_match_evaluator", "exact_match", "levenshtein_distance"]
+__all__ = [
+    "AGENTEVALS_VERSION",
+    "OPENEVALS_VERSION",
+    "create_async_llm_as_judge",
+    "create_trajectory_match_evaluator",
+    "exact_match",
+    "levenshtein_distance",
+]

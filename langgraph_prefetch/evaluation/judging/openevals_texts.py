@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any, Literal
 
 from langchain_core.messages import BaseMessage
@@ -13,6 +12,8 @@ from langsmith import tracing_context
 from langgraph_prefetch.errors import NothingToJudgeError
 from langgraph_prefetch.evaluation.judging.judging import check_parts
 from langgraph_prefetch.evaluation.judging.openevals_setup import (
+    AGENTEVALS_VERSION,
+    OPENEVALS_VERSION,
     create_trajectory_match_evaluator,
     exact_match,
     levenshtein_distance,
@@ -52,7 +53,7 @@ def compare_texts(samples: Sequence[Sample], metric: TextMetric) -> ScoreSheet:
                 score=float(_TEXT[metric](outputs=sample.answer, reference_outputs=sample.reference)["score"])
             )
 
-    return _without_judges(f"openevals/{metric}@{version('openevals')}", [(each, verdict(each)) for each in samples])
+    return _without_judges(f"openevals/{metric}@{OPENEVALS_VERSION}", [(each, verdict(each)) for each in samples])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +91,7 @@ def match_trajectories(
             found = match(outputs=list(run.messages), reference_outputs=list(run.expected))
         return Scored(score=float(found["score"]))
 
-    name = f"agentevals/trajectory-{mode}@{version('agentevals')}"
+    name = f"agentevals/trajectory-{mode}@{AGENTEVALS_VERSION}"
     return _without_judges(name, [(run.sample, verdict(run)) for run in runs])
 
 

@@ -75,7 +75,7 @@ class AskedEmbedder(BaseRagasEmbedding):  # type: ignore[misc]
     async def aembed_text(self, text: str, **kwargs: Any) -> list[float]:
         """A vector."""
         try:
-            return await past_stale_connections(lambda: self._embeddings.aembed_query(text))
+            return await past_stale_connections(lambda: self._embeddings.aembed_query(text), lambda: True)
         except Exception as error:
             detail = f"the embedder: {type(error).__name__}"
             raise NoVerdictError(Unscored(reason=Reason.FAILED, detail=detail)) from error

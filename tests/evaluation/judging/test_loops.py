@@ -26,20 +26,18 @@ from langgraph_prefetch.testing.judge import JudgeServer
 from tests.evaluation.judging.served import bridges, judge
 
 with JudgeServer(keep_alive=True) as server:
-    for _ in range(3):
-        panel = Judging([judge(server)])
-        sheet = panel.score(bridges(9)) if sys.argv[1] == "called" else asyncio.run(panel.ascore(bridges(9)))
+    for way in sys.argv[1:]:
+        panel, before = Judging([judge(server)]), len(server.requests)
+        sheet = panel.score(bridges(9)) if way == "called" else asyncio.run(panel.ascore(bridges(9)))
         print(sheet.coverage.scored, sheet.coverage.named_reasons())
+        assert len(server.requests) - before <= sheet.spent.calls
 """
 
 
-@pytest.mark.parametrize("way", ["awaited", "called"])
-def test_more_than_once_in_one_process(way: str) -> None:
-    """With `asyncio.run`, the client's pool still holds connections of loops that are closed: they are passed over.
-
-    The synchronous way keeps one loop on a thread of its own, and never meets them.
-    """
-    command = [sys.executable, "-c", TWICE, way]
+@pytest.mark.parametrize("ways", [["awaited"] * 3, ["called", "awaited", "called"]])
+def test_more_than_once_in_one_process(ways: list[str]) -> None:
+    """A client's pool holds connections of other loops, closed or idle: passed over, and counted as calls."""
+    command = [sys.executable, "-c", TWICE, *ways]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=50)
     assert run.stdout.split() == ["9"] * 3, run.stdout + run.stderr
 
@@ -106,7 +104,7 @@ async def test_only_a_closed_loop_is_a_reason_to_call_again() -> None:
         raise RuntimeError("something else")
 
     with pytest.raises(RuntimeError, match="something else"):
-        await past_stale_connections(broken)
+        await past_stale_connections(broken, lambda: True)
     assert calls == 1
 
 
@@ -120,8 +118,23 @@ async def test_calling_again_ends() -> None:
         raise ConnectionError from RuntimeError("Event loop is closed")
 
     with pytest.raises(ConnectionError):
-        await past_stale_connections(closed)
+        await past_stale_connections(closed, lambda: True)
     assert calls == 65
+
+
+async def test_calling_again_is_paid_for() -> None:
+    """What went out on a stale connection may have been read: without budget for another call there is none."""
+    calls = 0
+
+    async def elsewhere() -> None:
+        nonlocal calls
+        calls += 1
+        raise RuntimeError("<Event> is bound to a different event loop")
+
+    budget = iter([True, True, False])
+    with pytest.raises(RuntimeError, match="different event loop"):
+        await past_stale_connections(elsewhere, lambda: next(budget))
+    assert calls == 3
 
 
 IMPORTED = """
