@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from langgraph_prefetch.errors import SampleError
+from langgraph_prefetch.evaluation.statistics.bootstrap import RESAMPLES
 from langgraph_prefetch.evaluation.statistics.corrections import holm
 from langgraph_prefetch.evaluation.statistics.describe import mean, median, p95
 from langgraph_prefetch.evaluation.statistics.proportions import sample_ratio
@@ -84,6 +85,7 @@ def compare(
     measure_name: str = "seconds",
     level: float = 0.95,
     seed: int = 0,
+    resamples: int = RESAMPLES,
 ) -> VariantReport:
     """Compare the variants.
 
@@ -99,7 +101,8 @@ def compare(
         measure: the number of a run, above zero.
         measure_name: what it is called.
         level: of the intervals.
-        seed: of the bootstrap.
+        seed: of the bootstrap of mean, median and p95.
+        resamples: how many of them.
 
     Raises:
         SampleError: a run of a variant without a weight; fewer than two variants; a measure that is not above zero.
@@ -116,15 +119,39 @@ def compare(
                 f"a run of {run.variant!r}, which has no weight: give the weights that these runs were dealt by"
             )
         of[run.variant].append(run)
-    observed = {name: _by_unit(name, of[name], measure) for name in names}
-    figures = tuple(_figures(name, of[name], len(observed[name]), measure, level, seed) for name in names)
+    observed = {name: by_key(name, of[name], measure) for name in names}
+    figures = tuple(_figures(name, of[name], len(observed[name]), measure, (level, seed, resamples)) for name in names)
     split = sample_ratio({name: len(observed[name]) for name in names}, {name: weights[name] for name in names})
-    others = [name for name in names if name != baseline]
-    base = list(observed[baseline].values())
-    results = [ratio_between(base, list(observed[name].values()), level=level) for name in others]
-    known = [each.p_value for each in results if each.p_value is not None]
-    adjusted = iter(holm(known))
-    comparisons = tuple(
+    values = {name: tuple(of_key.values()) for name, of_key in observed.items()}
+    return VariantReport(
+        experiment=experiment,
+        baseline=baseline,
+        measure=measure_name,
+        variants=figures,
+        split=split,
+        comparisons=ratios_to(baseline, values, level=level),
+        tendencies=tuple(
+            mann_whitney(values[baseline], values[name], level=level) for name in names if name != baseline
+        ),
+        warnings=_warnings(figures, split),
+    )
+
+
+def ratios_to(baseline: str, values: Mapping[str, Sequence[float]], *, level: float = 0.95) -> tuple[Comparison, ...]:
+    """Each other variant against the baseline: ratio of geometric means over keys, p-values corrected after Holm.
+
+    Args:
+        baseline: its name.
+        values: of each variant, one number for each key, above zero.
+        level: of the intervals.
+
+    Raises:
+        SampleError: a value that is not finite and above zero.
+    """
+    others = [name for name in values if name != baseline]
+    results = [ratio_between(values[baseline], values[name], level=level) for name in others]
+    adjusted = iter(holm([each.p_value for each in results if each.p_value is not None]))
+    return tuple(
         Comparison(
             first=baseline,
             second=name,
@@ -133,20 +160,14 @@ def compare(
         )
         for name, result in zip(others, results, strict=True)
     )
-    return VariantReport(
-        experiment=experiment,
-        baseline=baseline,
-        measure=measure_name,
-        variants=figures,
-        split=split,
-        comparisons=comparisons,
-        tendencies=tuple(mann_whitney(base, list(observed[name].values()), level=level) for name in others),
-        warnings=_warnings(figures, split),
-    )
 
 
-def _by_unit(name: str, runs: list[VariantRun], measure: Measure) -> dict[str, float]:
-    """The geometric mean over the runs of each key."""
+def by_key(name: str, runs: Iterable[VariantRun], measure: Measure) -> dict[str, float]:
+    """The geometric mean over the runs of each key; runs without one are left out.
+
+    Raises:
+        SampleError: a measure that is not above zero.
+    """
     logs: dict[str, list[float]] = {}
     for run in runs:
         value = measure(run)
@@ -158,8 +179,9 @@ def _by_unit(name: str, runs: list[VariantRun], measure: Measure) -> dict[str, f
 
 
 def _figures(
-    name: str, runs: list[VariantRun], units: int, measure: Measure, level: float, seed: int
+    name: str, runs: list[VariantRun], units: int, measure: Measure, bootstrap: tuple[float, int, int]
 ) -> VariantFigures:
+    level, seed, resamples = bootstrap
     values = [measure(run) for run in runs if run.unit is not None]
     calls, many = sum(run.search_calls for run in runs), max(len(runs), 1)
     return VariantFigures(
@@ -167,9 +189,9 @@ def _figures(
         runs=len(runs),
         units=units,
         unkeyed=sum(run.unit is None for run in runs),
-        mean=mean(values, level=level, seed=seed),
-        median=median(values, level=level, seed=seed),
-        p95=p95(values, level=level, seed=seed),
+        mean=mean(values, level=level, seed=seed, resamples=resamples),
+        median=median(values, level=level, seed=seed, resamples=resamples),
+        p95=p95(values, level=level, seed=seed, resamples=resamples),
         served_share=sum(run.served for run in runs) / calls if calls else None,
         hidden_seconds=math.fsum(run.hidden_seconds for run in runs) / many,
         speculations=sum(run.speculations for run in runs) / many,

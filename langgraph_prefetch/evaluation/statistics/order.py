@@ -52,7 +52,8 @@ def _least(first: Array, second: Array) -> float:
 def _kth(up_to: Callable[[float], int], above: Callable[[float], Array], k: int, low: float, high: float) -> float:
     """Halve the range until nothing but the number looked for lies in it, then take it.
 
-    ``low`` lies below all of them. ``up_to`` counts the numbers at or below a limit; ``above`` has the smallest above it among what it returns.
+    ``low`` lies below all of them. ``up_to`` counts the numbers at or below a limit; ``above`` has the smallest above
+    it among what it returns.
     """
     for _ in range(_STEPS):
         middle = low + (high - low) / 2

@@ -122,17 +122,18 @@ def test_settings_swapped_live() -> None:
 def test_pause_and_resume() -> None:
     """Paused, nothing is started and nothing counted, in no variant."""
     graph = choosing(created(model(thinks("alpha"), DONE), [telling("x").tool]), "paused")
-    variants, runs = variants_of(graph), VariantRuns("paused")
+    variants = variants_of(graph)
+    runs = VariantRuns("paused")
     variants.subscribe(runs)
     users = [keys_of(variants.experiment, each, 1)[0] for each in ARMS]
     variants.pause()
     for user in users:
         graph.invoke(GO, of_user(user))
-    assert runs.runs == ()
+    assert not runs.runs
     variants.resume()
     for user in users:
         graph.invoke(GO, of_user(user))
-    assert [one.variant for one in runs.runs] == list(ARMS)
+    assert [run.variant for run in runs.runs] == list(ARMS)
     variants.close()
 
 
