@@ -25,8 +25,10 @@ from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.evaluation.trials import SCOPE, Agent, Arm, Check, Question, claim
 from langgraph_prefetch.evaluation.trials.recording import passages_of
 from langgraph_prefetch.graph.survey import tool_nodes
+from langgraph_prefetch.suites.aws_target import options, services
 from langgraph_prefetch.suites.contract import SuiteContext
 from langgraph_prefetch.suites.own import open_store, questions_of, scripted_of, search_tool
+from langgraph_prefetch.suites.scopes import scope_of
 from langgraph_prefetch.suites.scripted import Scripted
 from langgraph_prefetch.testing.models import ScriptedChatModel
 
@@ -81,10 +83,11 @@ async def open_bench(context: SuiteContext) -> AsyncIterator[Bench]:
         await asyncio.to_thread(claim, context.out, bench.described, resume=True, name=BENCH_FILE)
         yield bench
         return
+    found = services() if context.target == "aws" else None
     script = await asyncio.to_thread(scripted_of, context)
     questions = await asyncio.to_thread(questions_of, context)
     model = agent_model(context, script)
-    async with open_store(script.passages) as store:
+    async with open_store(script.passages, None if found is None else found.database) as store:
         latency = float(context.settings["agent"]["latency_seconds"])
         search, at_once = search_tool(store, latency), search_tool(store, 0.0)
         embedder = str(getattr(store.embeddings, "identity", type(store.embeddings).__name__))
@@ -92,9 +95,10 @@ async def open_bench(context: SuiteContext) -> AsyncIterator[Bench]:
         async def check(call: ToolCall) -> tuple[str, ...]:
             return passages_of(await at_once.ainvoke(call))
 
+        elsewhere = {} if found is None else await asyncio.to_thread(options, found, context.out, search.name)
         bench = Bench(
             questions=questions,
-            arms=arms_of(make_agent(model, search), [search.name], embedder=embedder),
+            arms=arms_of(make_agent(model, search), [search.name], embedder=embedder, **elsewhere),
             tools=(search.name,),
             check=check,
             model=context.model or SCRIPTED,
@@ -103,6 +107,7 @@ async def open_bench(context: SuiteContext) -> AsyncIterator[Bench]:
                 "search": f"PostgreSQL with pgvector (HNSW), {len(script.passages):,} passages, {latency:g} s added",
                 "embedder": embedder,
                 "questions": str(len(questions)),
+                **({} if found is None else {"target": "searches by workers, through SQS and DynamoDB"}),
             },
         )
         await asyncio.to_thread(claim, context.out, bench.described, resume=True, name=BENCH_FILE)
@@ -161,12 +166,6 @@ def arms_of(graph: Any, tools: Sequence[str], *, embedder: str | None = None, **
         REASONING: reasoning,
     }
     return {name: Arm(name=name, make=make, embedder=embedder) for name, make in made.items()}
-
-
-def scope_of(configurable: Mapping[str, Any]) -> str | None:
-    """Within which results are kept: the one that the trial says."""
-    scope = configurable.get(SCOPE)
-    return None if scope is None else str(scope)
 
 
 def agent_model(context: SuiteContext, script: Scripted) -> BaseChatModel:
