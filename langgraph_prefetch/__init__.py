@@ -10,8 +10,9 @@ from langgraph_prefetch.graph.operators.context import ReduceContextNode
 from langgraph_prefetch.graph.operators.epochs import EpochStore
 from langgraph_prefetch.graph.operators.memory import Memory
 from langgraph_prefetch.graph.operators.reduction import reduce_context
+from langgraph_prefetch.graph.variants.arms import PrefetchVariants
 from langgraph_prefetch.graph.variants.chooser import Variants
-from langgraph_prefetch.graph.variants.settings import PrefetchVariants, variants_of, with_prefetch_variants
+from langgraph_prefetch.graph.variants.settings import variants_of, with_prefetch_variants
 from langgraph_prefetch.graph.wrap import prefetcher_of, with_prefetch
 from langgraph_prefetch.guesses import Asked, ResultGuess, ResultGuesser
 from langgraph_prefetch.intent.cue_file import load_cues
@@ -25,6 +26,7 @@ from langgraph_prefetch.speculative import is_speculative, speculating
 
 if TYPE_CHECKING:
     from langgraph_prefetch.graph.middleware import PrefetchMiddleware
+    from langgraph_prefetch.graph.variants.agents import PrefetchVariantsMiddleware
 
 __all__ = [
     "Asked",
@@ -44,6 +46,7 @@ __all__ = [
     "PrefetchMiddleware",
     "PrefetchOptions",
     "PrefetchVariants",
+    "PrefetchVariantsMiddleware",
     "Prefetcher",
     "Price",
     "ReduceContextNode",
@@ -74,4 +77,8 @@ def __getattr__(name: str) -> Any:
         from langgraph_prefetch.graph.middleware import PrefetchMiddleware
 
         return PrefetchMiddleware
+    if name == "PrefetchVariantsMiddleware":
+        from langgraph_prefetch.graph.variants.agents import PrefetchVariantsMiddleware
+
+        return PrefetchVariantsMiddleware
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

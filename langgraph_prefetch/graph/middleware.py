@@ -67,9 +67,9 @@ class PrefetchMiddleware(AgentMiddleware[Any, Any, Any]):
     @property
     def tools(self) -> Sequence[BaseTool]:  # type: ignore[override]
         """None of its own. ``create_agent`` asks while it builds, which is the time to look at what it builds."""
-        build = _being_built(self)
+        build = being_built(self)
         if build is not None:
-            self._look_at(build)
+            self.look_at(build)
         return ()
 
     def wrap_model_call(
@@ -178,7 +178,8 @@ class PrefetchMiddleware(AgentMiddleware[Any, Any, Any]):
         with self._lock:
             return self._runs.get(message.id) if message is not None and message.id is not None else None
 
-    def _look_at(self, build: Mapping[str, Any]) -> None:
+    def look_at(self, build: Mapping[str, Any]) -> None:
+        """Take in what ``create_agent`` builds, by its local names."""
         middleware: Sequence[AgentMiddleware[Any, Any, Any]] = build["middleware"]
         after = middleware[list(middleware).index(self) + 1 :]
         if after:
@@ -205,7 +206,7 @@ class _Listened:
     response: ModelResponse[Any]
 
 
-def _being_built(middleware: AgentMiddleware[Any, Any, Any]) -> Mapping[str, Any] | None:
+def being_built(middleware: AgentMiddleware[Any, Any, Any]) -> Mapping[str, Any] | None:
     """The local names of the ``create_agent`` call that is at work with ``middleware``; None if none is.
 
     The host hands a middleware no list of the others, and an order that is wrong would let a later wrapper change a

@@ -43,7 +43,8 @@ def prefetches(node: ToolNode) -> bool:
     while open_ends and len(seen) < MAX_LOOKED_AT:
         part = open_ends.pop()
         owner = getattr(part, "__self__", part)
-        if isinstance(owner, AnswerSeam) or isinstance(getattr(owner, "prefetch", None), PrefetchEngine):
+        prefetch = getattr(owner, "prefetch", None)
+        if isinstance(owner, AnswerSeam) or isinstance(prefetch, PrefetchEngine) or hasattr(prefetch, "prefetchers"):
             return True
         if id(part) not in seen and callable(part):
             seen.add(id(part))
