@@ -18,7 +18,7 @@ from langgraph_prefetch.evaluation.advice.play import Scenario
 from langgraph_prefetch.evaluation.advice.readable import quantiles, readability
 from langgraph_prefetch.evaluation.advice.schedule import Timing, schedule
 from langgraph_prefetch.evaluation.advice.tools import ToolFacts, facts_of
-from langgraph_prefetch.evaluation.advice.values import AS_IT_RAN, Advised, Evidence
+from langgraph_prefetch.evaluation.advice.values import AS_IT_RAN, Advised, Evidence, Verdict
 from langgraph_prefetch.evaluation.importers.values import Trace, TracedRun
 from langgraph_prefetch.events import Event, SearchCallAnswered
 from langgraph_prefetch.intent.cues import CueSet, default_cues
@@ -85,7 +85,8 @@ def advise(traces: Sequence[Trace], settings: AdviceSettings, on_play: Callable[
     _check_named(settings.tools, [each.name for each in (*facts, *ran.values())])
     trials = _trials(runs, facts, settings, on_play)
     evidence = [*_replayed(runs, facts, trials, settings), *_as_it_ran(events, ran, settings)]
-    advice = tuple(decide(each, settings.prices) for each in evidence)
+    decided = [decide(each, settings.prices) for each in evidence]
+    advice = tuple(sorted(decided, key=lambda each: list(Verdict).index(each.verdict)))
     timing = Counter(schedule(step, settings.tokens_per_second).timing for run in runs for step in run.steps)
     replayed = [each for each in advice if AS_IT_RAN not in each.evidence.modes]
     chosen = chosen_of(replayed)

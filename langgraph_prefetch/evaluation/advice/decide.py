@@ -55,6 +55,9 @@ def decide(evidence: Evidence, prices: Prices) -> Advice:
         return Advice(evidence=evidence, verdict=Verdict.TOO_LITTLE_DATA, reasons=(reason,))
     if AS_IT_RAN in evidence.modes:
         return _as_it_ran(evidence, evidence.modes[AS_IT_RAN])
+    if not evidence.modes:
+        reason = f"not measured, since many tools are called more: name it with --tool {facts.name}"
+        return Advice(evidence=evidence, verdict=Verdict.CANNOT_TELL, reasons=(reason,))
     if facts.typical_seconds < FAST_SECONDS:
         reason = (
             f"a call takes {duration(facts.typical_seconds)}: there is nothing to hide. What little there is, a sealed "

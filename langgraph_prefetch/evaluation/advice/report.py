@@ -5,6 +5,7 @@ from __future__ import annotations
 from langgraph_prefetch.evaluation.advice.readable import EARLY_SECONDS, QUANTILES
 from langgraph_prefetch.evaluation.advice.values import Advice, Advised, Verdict
 from langgraph_prefetch.evaluation.advice.words import (
+    LEGEND,
     MODE_HEAD,
     about,
     headline,
@@ -55,9 +56,9 @@ def report_of(advised: Advised) -> SuiteReport:
 
 def _section(advice: Advice, advised: Advised) -> Section:
     evidence = advice.evidence
-    blocks: list[Block] = [Text(paragraphs=(*advice.reasons, about(advice)))]
+    blocks: list[Block] = [Text(paragraphs=tuple(_sentence(each) for each in (*advice.reasons, about(advice))))]
     if evidence.readable is not None and evidence.measured:
-        blocks.append(Text(paragraphs=(readable_words(evidence.readable),)))
+        blocks.append(Text(paragraphs=(_sentence(readable_words(evidence.readable)),)))
         points = tuple(zip(evidence.readable.seconds, (1 - each for each in QUANTILES), strict=True))
         blocks.append(
             Lines(
@@ -73,10 +74,14 @@ def _section(advice: Advice, advised: Advised) -> Section:
                 caption=f"{advice.tool}: what each serve mode would bring",
                 head=MODE_HEAD,
                 rows=tuple(mode_row(each, advised.prices) for each in evidence.modes.values()),
-                note=". ".join(notes(evidence.modes.values())),
+                note=" ".join(_sentence(each) for each in (LEGEND, *notes(evidence.modes.values()))),
             )
         )
     return Section(title=headline(advice), blocks=tuple(blocks))
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 def _code(advised: Advised) -> tuple[Section, ...]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
+from langgraph_prefetch.evaluation.advice.quantities import count
 from langgraph_prefetch.evaluation.advice.values import Advice, Advised, Verdict
 from langgraph_prefetch.evaluation.advice.words import (
+    LEGEND,
     MODE_HEAD,
     about,
     headline,
@@ -27,13 +29,16 @@ def as_text(advised: Advised) -> str:
 
 def _lines(advised: Advised) -> Iterator[str]:
     for file, form, runs, skipped in advised.files:
-        left_out = f", {skipped:,} records skipped" if skipped else ""
-        held = "events of prefetch" if form == "events" else f"{runs:,} runs"
+        left_out = f", {count(skipped, 'record')} skipped" if skipped else ""
+        held = "events of prefetch" if form == "events" else count(runs, "run")
         yield f"{file}: {form}, {held}{left_out}"
-    counts = f"{advised.runs:,} runs, {advised.model_calls:,} model calls, {advised.tool_timing[1]:,} tool calls"
+    parts = ((advised.runs, "run"), (advised.model_calls, "model call"), (advised.tool_timing[1], "tool call"))
+    counts = ", ".join(count(number, what) for number, what in parts)
     yield f"{counts}; no model and no tool was called for this"
     yield timing_words(advised)
     yield from _wrapped("assumed", advised.assumptions)
+    if any(each.evidence.modes for each in advised.advice):
+        yield from _wrapped("below", (LEGEND,))
     if not advised.advice:
         yield ""
         yield "No tool is called in these traces, so there is nothing to start early."

@@ -91,7 +91,7 @@ class Advised:
         tool_timing: tool calls with a recorded duration, and all.
         assumptions: what was not recorded and had to be assumed, in words.
         prices: in which costs are weighed.
-        advice: for each tool, the one called most first.
+        advice: for each tool, those to turn it on for first, then the one called most.
         code: to paste; empty where nothing is recommended.
         pasted: what exactly that code would bring for each tool that it names, from one more replay.
         verified_code: the same for verified serving; empty where that would not bring more.

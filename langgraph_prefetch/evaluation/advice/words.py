@@ -10,9 +10,11 @@ from langgraph_prefetch.evaluation.advice.readable import EARLY_SECONDS, Readabi
 from langgraph_prefetch.evaluation.advice.values import Advice, Advised, Verdict
 from langgraph_prefetch.evaluation.statistics.values import Estimate
 
-MODE_HEAD: tuple[str, ...] = (
-    *("serve mode", "coverage (95 %)", "guessed (95 %)", "ready", "hidden s a call (95 %)"),
-    *("still waited", "extra per 100", "net a call"),
+MODE_HEAD: tuple[str, ...] = ("serve mode", "coverage", "guessed", "ready", "hidden s", "waited s", "extra", "net")
+LEGEND = (
+    "figures are per call, with 95 % intervals that take calls of one run for alike; guessed: served by searches "
+    "that reasoning started; extra: calls of the backend beyond those of the bare run, for each 100; net: what hidden "
+    "seconds are worth less what extra calls cost"
 )
 
 

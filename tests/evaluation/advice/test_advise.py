@@ -129,6 +129,20 @@ def test_tools_that_act_are_played_as_tools_that_act() -> None:
     assert mail.evidence.modes
 
 
+def test_many_tools_are_not_all_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each takes a pass over all runs; the others say how to have them measured. What helps stands first."""
+    monkeypatch.setattr("langgraph_prefetch.evaluation.advice.advise.MAX_MEASURED", 1)
+    other = step("No. ", call("x", name="look_up"))
+    found = advised([run(other, other, other, *each.steps) for each in runs()])
+    assert [(each.tool, each.verdict) for each in found.advice] == [
+        ("look_up", Verdict.NOT_WORTH_IT),
+        ("search", Verdict.CANNOT_TELL),
+    ]
+    monkeypatch.undo()
+    found = advised([run(other, other, other, *each.steps) for each in runs()])
+    assert [each.tool for each in found.advice] == ["search", "look_up"]
+
+
 def test_a_tool_that_is_never_called_is_an_error() -> None:
     """With the name that was meant."""
     with pytest.raises(ConfigurationError, match="Did you mean 'search'"):

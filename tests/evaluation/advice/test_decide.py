@@ -1,5 +1,7 @@
 """From evidence to a verdict: one row for each thing that may be said."""
 
+import dataclasses
+
 import pytest
 
 from langgraph_prefetch.evaluation.advice.advise import ASSUMED_PRICES
@@ -66,6 +68,11 @@ CASES: dict[str, tuple[Evidence, Verdict, str]] = {
         "less than a token or two",
     ),
     "nothing shows the query": (evidence(mode(SEALED, 0.3)), Verdict.RECOMMENDED, "do not show which argument"),
+    "too many tools": (
+        dataclasses.replace(evidence(name="lookup"), modes={}),
+        Verdict.CANNOT_TELL,
+        "name it with --tool lookup",
+    ),
     "it ran and helped": (evidence(mode(AS_IT_RAN, 0.3)), Verdict.RECOMMENDED, "leave it on as it is"),
     "it ran and cost": (
         evidence(mode(AS_IT_RAN, 0.1, extra=2.0)),
@@ -96,8 +103,6 @@ def test_guesses_are_advised_only_where_they_surely_pay() -> None:
 @pytest.mark.parametrize(("share", "gain", "reuse"), [(0.2, 0.05, True), (0.2, -0.05, False), (0.02, 0.05, False)])
 def test_reuse_is_told_where_it_is_used(share: float, gain: float, *, reuse: bool) -> None:
     """It needs to bring something, and to one call in twenty."""
-    import dataclasses
-
     again = dataclasses.replace(mode(REUSE, 0.35, gain=gain), sources={"reuse": share})
     modes = (mode(SEALED, 0.02), mode(REASONING, 0.3, extra=0.2, gain=0.24), again)
     assert decide(evidence(*modes), ASSUMED_PRICES).reuse is reuse
