@@ -3,9 +3,10 @@
 import threading
 from typing import Any
 
+from langchain.agents import create_agent
 from langchain_core.tools import create_retriever_tool, tool
 
-from langgraph_prefetch import ToolPolicy, Variants, prefetcher_of, with_prefetch
+from langgraph_prefetch import PrefetchMiddleware, ToolPolicy, Variants, prefetcher_of, with_prefetch
 from langgraph_prefetch.events import VariantAssigned
 from langgraph_prefetch.testing.models import Call, ScriptedChatModel, Turn
 from tests.graph.cases.rigs import DONE, GO, calls, created, model, of_kind, thinks, tool_texts, watch
@@ -146,3 +147,21 @@ def test_a_concluded_experiment() -> None:
     assert len(searches["b"]) == 2
     variants.swap({"b": telling("b, renewed").tool})
     assert tool_texts(wrapped.invoke(GO, of_user(users[1]))) == ["alpha by b, renewed"]
+
+
+def test_a_swap_in_the_middle_of_a_middlewares_run() -> None:
+    """Also where a tool's callbacks know nothing of the run: what runs on the call is what the run began with."""
+    variants, searches = two_tools("middleware")
+    (user,) = keys_of(variants.experiment, "a", 1)
+
+    @tool
+    def other(query: str) -> str:
+        """Do something else."""
+        variants.swap(weights={"a": 0.0, "b": 1.0})
+        return "swapped"
+
+    llm = model(Turn(calls=[Call("other", {"query": "x"})]), calls("alpha"), DONE)
+    middleware: Any = PrefetchMiddleware(["search"], dry_run=True)
+    agent: Any = create_agent(llm, [variants.tool(), other], middleware=[middleware])
+    assert tool_texts(agent.invoke(GO, of_user(user))) == ["swapped", "alpha by a"]
+    assert len(searches["b"]) == 0
