@@ -18,6 +18,7 @@ from langgraph_prefetch.ingest.in_memory import Gathered, GatheredBlock
 from langgraph_prefetch.ingest.settings import IngestSettings
 from langgraph_prefetch.ingest.sources.columns import Documents, collected, columns_of
 from langgraph_prefetch.ingest.sources.langchain import DocumentSource
+from langgraph_prefetch.ingest.sources.names import source_name
 from langgraph_prefetch.ingest.sources.shapes import Document, Part, Skipped, Source
 from langgraph_prefetch.ingest.units import Unit, joined
 
@@ -158,6 +159,8 @@ class Loader:
                 unit.whole = False
                 self._skip(some)
                 continue
+            if some.sources[0] != unit.source:  # a name that was too long to be kept
+                some.sources = [unit.source] * len(some)
             if told:
                 told.update(some.told())
             yield Block(some, [(unit, len(some))], goes_on=True)
@@ -182,8 +185,8 @@ class Loader:
                 self._skip(part)
                 self.loaded.sources.setdefault(part.where, None)
             elif part.fingerprint is not None:
-                if self.loaded.see(part.source, part.fingerprint):
-                    yield Unit(part.source, part.fingerprint), columns_of(part)
+                if self.loaded.see(source := source_name(part.source), part.fingerprint):
+                    yield Unit(source, part.fingerprint), columns_of(part)
             else:
                 yield from self._streamed(part)
 
@@ -197,7 +200,8 @@ class Loader:
                 else:
                     yield document
 
-        for source, documents in groupby(kept(), key=attrgetter("source")):
+        for given, documents in groupby(kept(), key=attrgetter("source")):
+            source = source_name(given)
             held: list[Document] = []
             chars = 0
             for document in documents:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TypeVar
 
@@ -26,12 +28,15 @@ class Database:
     """PostgreSQL, through the one pool that this process has for it. Safe for threads, event loops and forks.
 
     Where the pool is full, real calls are served before speculations (:func:`is_speculative`), which leave some
-    connections to them at all times.
+    connections to them at all times. One that is dropped without being closed leaves the pool as well, if a little
+    later.
     """
 
     def __init__(self, pool: shared.Shared) -> None:
         self._pool: shared.Shared | None = pool
         self._where = where(pool.address)
+        self._dropped = weakref.finalize(self, _leave_aside, pool)
+        self._dropped.atexit = False  # then all pools say good-bye by themselves
 
     @classmethod
     def open(
@@ -123,13 +128,13 @@ class Database:
 
     def close(self) -> None:
         """Leave the pool; the last to leave closes it. May be called again."""
-        pool, self._pool = self._pool, None
+        pool = self._leaving()
         if pool is not None:
             shared.part(pool)
 
     async def aclose(self) -> None:
         """As :meth:`close`, without blocking the event loop: closing connections, and stopping a server, takes time."""
-        pool, self._pool = self._pool, None
+        pool = self._leaving()
         if pool is not None:
             await closed_by_a_worker(pool)
 
@@ -156,3 +161,14 @@ class Database:
         if self._pool is None:
             raise DatabaseClosedError
         return self._pool
+
+    def _leaving(self) -> shared.Shared | None:
+        self._dropped.detach()
+        pool, self._pool = self._pool, None
+        return pool
+
+
+def _leave_aside(pool: shared.Shared) -> None:
+    """Leave the pool on another thread: garbage is collected anywhere, also where this thread holds the pools' lock."""
+    with suppress(RuntimeError):  # no more threads, at the interpreter's end
+        threading.Thread(target=shared.part, args=(pool,), name="langgraph-prefetch-dropped", daemon=True).start()

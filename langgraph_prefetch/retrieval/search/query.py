@@ -15,12 +15,10 @@ from langgraph_prefetch.passages import Metric
 from langgraph_prefetch.retrieval.filters import Condition
 from langgraph_prefetch.retrieval.schema import Collection, CollectionSpec
 from langgraph_prefetch.retrieval.search.paths import MAX_EF_SEARCH, MAX_K
+from langgraph_prefetch.retrieval.vector_faults import faulty_vectors
 
 _WORD = re.compile(r"\w[\w'.-]*")
 _MOST_WORDS = 64
-_HALF_MAX = float(np.finfo(np.float16).max)
-_HALF_ENDS = 65_520
-"""From here on numbers round to infinity in 16 bits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -105,19 +103,9 @@ def vector_problems(
         return _ragged(vectors, spec), np.empty((0, spec.dimensions), np.float32)
     if array.shape[1] != spec.dimensions and len(array):
         return dict.fromkeys(range(len(array)), _length(array.shape[1], spec)), array
-    with np.errstate(all="ignore"):
-        problems = dict.fromkeys(_where(~np.isfinite(array).all(axis=1)), "has numbers not finite")
-        if spec.storage == "halfvec":
-            large = _where((np.abs(array) >= _HALF_ENDS).any(axis=1))
-            problems = dict.fromkeys(large, f"has numbers above {_HALF_MAX:,.0f}, too large for halfvec") | problems
-        if spec.metric == "cosine":
-            stored = array.astype(np.float16).astype(np.float32) if spec.storage == "halfvec" else array
-            # In single precision, as pgvector takes it: where it vanishes or overflows, every distance would be NaN.
-            squares = np.einsum("ij,ij->i", stored, stored)
-            problems = dict.fromkeys(_where(np.isinf(squares)), "is too long to have a direction") | problems
-            problems = dict.fromkeys(_where(squares == 0), "is too short to have a direction") | problems
-            zero = _where(~stored.any(axis=1))
-            problems |= dict.fromkeys(zero, "is all zeros, which has no direction for cosine to compare")
+    problems: dict[int, str] = {}
+    for row, reason in faulty_vectors(array, metric=spec.metric, storage=spec.storage):
+        problems.setdefault(row, reason)
     return problems, array
 
 
@@ -135,11 +123,6 @@ def relevance(distance: float, metric: Metric) -> float:
         return 1 / (1 + distance)
     similarity = 1 - distance if metric == "cosine" else -distance
     return min(1.0, max(0.0, similarity))
-
-
-def _where(mask: Any) -> list[int]:
-    places: list[int] = np.flatnonzero(mask).tolist()
-    return places
 
 
 def _ragged(vectors: Sequence[Any] | NDArray[Any], spec: CollectionSpec) -> dict[int, str]:

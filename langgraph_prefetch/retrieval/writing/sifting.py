@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from langgraph_prefetch.passages import Metric, RefusedRow
 from langgraph_prefetch.retrieval.schema.sizes import MAX_ENTRY_BYTES
+from langgraph_prefetch.retrieval.vector_faults import faulty_vectors
 from langgraph_prefetch.retrieval.writing.columns import TEXTS, columns, kernels
 from langgraph_prefetch.retrieval.writing.json_objects import faulty_objects
-from langgraph_prefetch.retrieval.writing.vector_faults import faulty_vectors
 
 if TYPE_CHECKING:
     from langgraph_prefetch.retrieval.writing.columns import Column
@@ -73,7 +73,8 @@ def _all(batch: pa.RecordBatch, tenant: str, metric: Metric, storage: str) -> It
         yield from ((int(places[row]), reason) for row, reason in _of_whole_texts(batch.filter(whole), tenant))
     else:
         yield from _of_whole_texts(batch, tenant)
-    yield from faulty_vectors(columns(batch).vectors, metric=metric, storage=storage)
+    for row, reason in faulty_vectors(columns(batch).vectors, metric=metric, storage=storage):
+        yield row, f"the vector {reason}"
 
 
 def _of_whole_texts(batch: pa.RecordBatch, tenant: str) -> Iterator[Fault]:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,29 @@ async def test_rows_that_the_database_cannot_store_are_named_and_cost_no_other(r
         assert real.ledger().fingerprints().keys() == {"a", "f"}
 
 
+@dataclass
+class _Part:
+    """A user's own, whose names are as long as they like."""
+
+    source: str
+    given: list[Document]
+
+    @property
+    def fingerprint(self) -> bytes:
+        return b"%16d" % len(self.given[0].text)
+
+    def documents(self) -> Iterator[Document]:
+        yield from self.given
+
+
+@dataclass
+class _Parts:
+    given: list[_Part]
+
+    def parts(self) -> Iterator[_Part]:
+        yield from self.given
+
+
 async def test_sources_of_any_length(real: PgVectorStore, rows: Rows) -> None:
     """An address longer than an index has room for is one of a document like any other, however documents are given."""
     addresses = ["short", *(f"https://example.org/?q={random.Random(seed).randbytes(3_000).hex()}" for seed in (1, 2))]
@@ -140,6 +164,11 @@ async def test_sources_of_any_length(real: PgVectorStore, rows: Rows) -> None:
     assert len({row[1] for row in rows().values()}) == 3
     await ingest(ours[1:], None, embed, real, cleanup="full")
     assert real.count() == 2
+    parts = _Parts([_Part(each.source, [each]) for each in ours])
+    first = await ingest(parts, None, embed, real, cleanup="full")
+    second = await ingest(parts, None, embed, real, cleanup="full")
+    assert (first.written.added + first.written.unchanged, first.skipped_count, real.count()) == (3, 0, 3)
+    assert second.unchanged == 3
 
 
 async def test_a_store_that_is_gone_stops_the_run(real: PgVectorStore) -> None:

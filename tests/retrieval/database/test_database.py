@@ -1,5 +1,7 @@
 """Work on a real server: transactions, one pool for all, what is said when the server fails."""
 
+import asyncio
+import gc
 import socket
 import threading
 import traceback
@@ -192,3 +194,42 @@ def _libpq(database: Database) -> str:
     url = database._pool.address
     assert isinstance(url, sa.URL)
     return url.set(drivername="postgresql").render_as_string(hide_password=False)
+
+
+def test_a_database_that_is_dropped_leaves_the_pool(database_url: str) -> None:
+    """Its connections and threads go as if it had been closed, unless another user of the pool is left."""
+    limits = PoolLimits(connections=3)  # a pool of this test's own
+    kept = Database.open(database_url, limits=limits)
+    dropped = Database.open(database_url, limits=limits)
+    asyncio.run(dropped.arun(execute("select 1")))
+    pool = kept._joined()
+    left = threading.Event()
+    closing = pool.close
+
+    def close() -> None:
+        closing()
+        left.set()
+
+    pool.close = close  # type: ignore[method-assign]
+    del dropped
+    gc.collect()
+    assert pid(kept)
+    assert not left.is_set()
+    del kept
+    gc.collect()
+    assert left.wait(20)
+    assert pool.users == 0
+    with pytest.raises(DatabaseClosedError):
+        pool.run(execute("select 1"), autocommit=False)
+
+
+def test_a_database_that_was_closed_is_not_left_twice(database_url: str) -> None:
+    """Whoever shares the pool keeps it."""
+    limits = PoolLimits(connections=3)
+    with Database.open(database_url, limits=limits) as other:
+        closed = Database.open(database_url, limits=limits)
+        closed.close()
+        del closed
+        gc.collect()
+        assert other._joined().users == 1
+        assert pid(other)

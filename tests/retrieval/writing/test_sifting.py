@@ -45,7 +45,7 @@ BAD = [
     (Passage(id="bad", vector=(1, 2, 3, float("nan"))), "not finite"),
     (Passage(id="bad", vector=(1, 2, -float("inf"), 4)), "not finite"),
     (Passage(id="bad", vector=(0, 0, 0, 0)), "the vector is zero"),
-    (Passage(id="bad", vector=(1e-30, 0, 0, 0)), "the vector is zero"),
+    (Passage(id="bad", vector=(1e-30, 0, 0, 0)), "the vector is too short"),
     (Passage(id="bad", vector=(3e38, 0, 0, 0)), "too long to have an angle"),
 ]
 

@@ -14,7 +14,7 @@ _HALF_ENDS = np.float32(65_520)
 
 
 def faulty_vectors(vectors: NDArray[np.float32], *, metric: Metric, storage: str) -> Iterator[tuple[int, str]]:
-    """The row of each such vector, and what is wrong with it.
+    """The row of each such vector, and what is wrong with it: words that go on after ``the vector``.
 
     One pass over the numbers tells that there is none: a squared length is finite only if every number is. It is taken
     in single precision, as pgvector does, for whose cosine a length that vanishes or overflows there gives NaN.
@@ -29,9 +29,9 @@ def faulty_vectors(vectors: NDArray[np.float32], *, metric: Metric, storage: str
         endless = ~np.isfinite(squares)
         for row in np.flatnonzero(endless):
             if not np.isfinite(vectors[row]).all():
-                yield int(row), "the vector has a number that is not finite"
+                yield int(row), "has a number that is not finite"
             elif metric == "cosine":
-                yield int(row), "the vector is too long to have an angle in single precision"
+                yield int(row), "is too long to have an angle in single precision"
         if storage == "halfvec":
             yield from _too_large(vectors, endless)
         if metric == "cosine":
@@ -42,7 +42,7 @@ def _too_large(vectors: NDArray[np.float32], endless: NDArray[np.bool_]) -> Iter
     if not len(vectors) or (not endless.any() and max(vectors.max(), -vectors.min()) < _HALF_ENDS):
         return
     for row in np.flatnonzero((np.abs(vectors) >= _HALF_ENDS).any(axis=1)):
-        yield int(row), "the vector has a number beyond 65,504, the largest that halfvec holds"
+        yield int(row), "has a number beyond 65,504, the largest that halfvec holds"
 
 
 def _without_direction(
@@ -51,5 +51,8 @@ def _without_direction(
     # Numbers up to 2^-25 become 0 in 16 bits, so this many of them have at most this square.
     least = vectors.shape[1] * 2.0**-48 if storage == "halfvec" else 0.0
     for row in np.flatnonzero(squares <= least):
-        if storage != "halfvec" or not vectors[row].astype(np.float16).any():
-            yield int(row), "the vector is zero, which has no angle to any other"
+        stored = vectors[row].astype(np.float16) if storage == "halfvec" else vectors[row]
+        if not stored.any():
+            yield int(row), "is zero, which has no angle to any other"
+        elif storage != "halfvec":
+            yield int(row), "is too short to have an angle in single precision"
