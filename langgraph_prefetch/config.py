@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from langgraph_prefetch.errors import ConfigurationError, UnknownOptionError, did_you_mean
 from langgraph_prefetch.guesses import ResultGuesser
-from langgraph_prefetch.jobs import JobQueue, ResultCache
+from langgraph_prefetch.jobs import JobQueue, ResultCache, check_elsewhere
 from langgraph_prefetch.near_miss import NearMiss
 from langgraph_prefetch.outbound import (
     DESTINATIONS,
@@ -293,7 +293,7 @@ class PrefetchOptions:
 
     def __post_init__(self) -> None:
         self._check_serve()
-        self._check_elsewhere()
+        check_elsewhere(self.executor, self.cache, shares=self.scope is not None and self.reuse_seconds is not None)
         if self.threshold is not None:
             _number("threshold", self.threshold)
             if not 0 < self.threshold < 1:
@@ -355,25 +355,6 @@ class PrefetchOptions:
         _number("epsilon", self.epsilon)
         if not 0 < self.epsilon < 1:
             raise ConfigurationError(f"epsilon is a share in (0, 1), not {self.epsilon!r}: 0.01 means one in a hundred")
-
-    def _check_elsewhere(self) -> None:
-        if self.executor is not None and not isinstance(self.executor, JobQueue):
-            raise ConfigurationError(
-                f"executor takes a queue, such as SQSExecutor(queue_url), not {type(self.executor).__name__}"
-            )
-        if self.cache is not None and not isinstance(self.cache, ResultCache):
-            raise ConfigurationError(
-                f"cache takes a cache of results, such as DynamoDBCache(table), not {type(self.cache).__name__}"
-            )
-        if self.executor is not None and self.cache is None:
-            raise ConfigurationError(
-                "an executor's workers hand their results over in a cache: add cache=DynamoDBCache(table)"
-            )
-        alone = self.cache is not None and self.executor is None
-        if alone and (self.scope is None or self.reuse_seconds is None):
-            raise ConfigurationError(
-                "a cache without an executor shares results within a scope, for a time: add scope= and reuse_seconds="
-            )
 
     def check_prices(self, policies: Iterable[ToolPolicy]) -> None:
         """Check that the tools' prices and the value of a second go together.

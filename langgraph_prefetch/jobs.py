@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 
+from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.values import Output
 
 
@@ -163,3 +164,32 @@ class ResultCache(Protocol):
     def void(self, scope_id: str) -> None:
         """What was read in a scope until now may have changed: from here on no look finds it."""
         ...
+
+
+def check_elsewhere(executor: object, cache: object, *, shares: bool) -> None:
+    """Check that the options ``executor`` and ``cache`` are what they should be, and go together.
+
+    Args:
+        executor: a :class:`JobQueue` or None.
+        cache: a :class:`ResultCache` or None.
+        shares: whether results may be shared at all: there is a scope, and a time for which they may be used again.
+
+    Raises:
+        ConfigurationError: they are not, or do not; the message says what to add.
+    """
+    if executor is not None and not isinstance(executor, JobQueue):
+        raise ConfigurationError(
+            f"executor takes a queue, such as SQSExecutor(queue_url), not {type(executor).__name__}"
+        )
+    if cache is not None and not isinstance(cache, ResultCache):
+        raise ConfigurationError(
+            f"cache takes a cache of results, such as DynamoDBCache(table), not {type(cache).__name__}"
+        )
+    if executor is not None and cache is None:
+        raise ConfigurationError(
+            "an executor's workers hand their results over in a cache: add cache=DynamoDBCache(table)"
+        )
+    if cache is not None and executor is None and not shares:
+        raise ConfigurationError(
+            "a cache without an executor shares results within a scope, for a time: add scope= and reuse_seconds="
+        )

@@ -163,9 +163,8 @@ def test_a_script_ends_at_once_and_quietly(more: str) -> None:
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     )
     assert process.stdout is not None
-    lines = []
+    ended = 0.0
     for line in process.stdout:
-        lines.append(line.strip())
         if line.strip() == "end":
             ended = time.monotonic()
     _, errors = process.communicate(timeout=30)

@@ -23,7 +23,7 @@ from tests.aws.machine import Machine
 from tests.aws.parts import Faults, Place, until
 
 READY, FAILED = FlightState.READY, FlightState.FAILED
-SHARING = {"scope": lambda configurable: configurable["tenant"], "reuse_seconds": 60.0}
+SHARING: dict[str, Any] = {"scope": lambda configurable: configurable["tenant"], "reuse_seconds": 60.0}
 NOBODY = LocalAws("http://127.0.0.1:9")  # the discard port: nobody listens
 THROTTLED, EXPIRED = "ProvisionedThroughputExceededException", "ExpiredTokenException"
 

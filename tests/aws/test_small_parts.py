@@ -167,8 +167,12 @@ def test_threads_are_bounded_and_daemons() -> None:
 
 async def test_awaiting_a_thread_blocks_no_loop() -> None:
     threads = Threads("test", 2)
-    done = threads.run(lambda: time.sleep(0.05) or "slept")
-    assert await done == "slept"
+
+    def sleep() -> str:
+        time.sleep(0.05)
+        return "slept"
+
+    assert await threads.run(sleep) == "slept"
 
 
 class Marks:

@@ -3,7 +3,7 @@
 import math
 import threading
 import zlib
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
@@ -88,8 +88,17 @@ def nested(depth: int) -> Any:
 @pytest.mark.parametrize(
     "value",
     [
-        *(object(), threading.Lock(), {1: 2}, {1, 2}, b"bytes", Colour.RED, datetime(2026, 1, 1), Special("x")),  # noqa: DTZ001
-        *(Document("x", metadata={"at": datetime(2026, 1, 1)}), [lambda: 1], nested(100_000)),  # noqa: DTZ001
+        *(
+            object(),
+            threading.Lock(),
+            {1: 2},
+            {1, 2},
+            b"bytes",
+            Colour.RED,
+            datetime(2026, 1, 1, tzinfo=UTC),
+            Special(page_content="x"),
+        ),
+        *(Document("x", metadata={"at": datetime(2026, 1, 1, tzinfo=UTC)}), [lambda: 1], nested(100_000)),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -456,9 +456,11 @@ def test_states(bench: MakeBench) -> None:
     run = rig.run()
     rig.seal(run, "bridge")
     (entry,) = run.session.cache.entries()
-    assert entry.state is FlightState.QUEUED
+    states = [entry.state]
     rig.begins(1.5)
-    assert entry.state is FlightState.RUNNING
+    states.append(entry.state)
     assert entry.as_of == rig.clock() - 1.5
     rig.ready(Output("found"))
+    states.append(entry.state)
+    assert states == [FlightState.QUEUED, FlightState.RUNNING, FlightState.READY]
     assert entry.flight.output == Output("found")
