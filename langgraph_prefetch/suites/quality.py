@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from langgraph_prefetch.evaluation.judging import Scored, ScoreSheet
 from langgraph_prefetch.evaluation.reporting.values import SuiteReport
@@ -45,7 +47,7 @@ def plan(context: SuiteContext) -> Planned:
     names = judge_names(context, settings)
     given = context.inputs.get("rows", ())
     if given:
-        rows = [row for path in given for row in read_rows(path)]
+        rows = _given(given)
         questions, runs, answers = len({row.question_id for row in rows}), 0, len(rows)
     else:
         questions = len(questions_of(context))
@@ -81,19 +83,26 @@ async def run(context: SuiteContext) -> SuiteReport:
     names = judge_names(context, settings)
     made = await _rows(context)
     samples = [sample_of(row) for row in made.rows if row.arm in ARMS]
-    check_samples(samples, settings)
-    with open_judges(context, names) as judges:
+    await asyncio.to_thread(check_samples, samples, settings)
+    with ExitStack() as stack:
+        judges = await asyncio.to_thread(stack.enter_context, open_judges(context, names))
         found = await judged(context, settings, judges, samples)
     texts, untold = await asyncio.to_thread(text_figures, made.rows)
     found = replace(found, texts=texts, untold=untold)
     await asyncio.to_thread(_write_scores, context, found.scores)
-    return quality_report(context, settings, found, made.described, made.remarks, partial=made.partial)
+    return await asyncio.to_thread(
+        quality_report, context, settings, found, made.described, made.remarks, partial=made.partial
+    )
+
+
+def _given(paths: Sequence[Path]) -> tuple[RunRow, ...]:
+    return tuple(row for path in paths for row in read_rows(path))
 
 
 async def _rows(context: SuiteContext) -> _Made:
     given = context.inputs.get("rows", ())
     if given:
-        rows = tuple(row for path in given for row in read_rows(path))
+        rows = await asyncio.to_thread(_given, given)
         return _Made(rows=rows, described={"rows": ", ".join(path.name for path in given), "runs": str(len(rows))})
     sizes = Sizes.of(context.settings)
     async with open_bench(context) as bench:
@@ -109,7 +118,7 @@ async def _rows(context: SuiteContext) -> _Made:
             trials,
             bench.by_id,
             bench.arms,
-            RowFile(context.out / "rows.jsonl"),
+            await asyncio.to_thread(RowFile, context.out / "rows.jsonl"),
             RunSettings(
                 suite=SUITE,
                 tools=bench.tools,

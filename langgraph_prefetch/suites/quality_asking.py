@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from langgraph_prefetch.errors import NothingToJudgeError
@@ -57,7 +58,8 @@ async def judged(
     context: SuiteContext, settings: JudgingSettings, judges: Sequence[Judge], samples: Sequence[Sample]
 ) -> Findings:
     """Ask the judges in the order in which it matters: where a budget ends, what matters most has been asked."""
-    judging = Judging(judges, limits=settings.limits(context.budget), verdicts=context.out / "verdicts.jsonl")
+    limits, path = settings.limits(context.budget), context.out / "verdicts.jsonl"
+    judging = await asyncio.to_thread(Judging, judges, limits=limits, verdicts=path)
     base = one_each(samples, BARE, settings.controls, context.seed)
     scores: list[ScoreSheet] = [await _scored(context, judging, samples, settings.primary)]
     controls = [await _answers_control(judging, settings, base)] if base else []
@@ -113,7 +115,7 @@ async def _by_ragas(
     from langgraph_prefetch.evaluation.judging.ragas_metrics import METRICS, ascore_ragas
     from langgraph_prefetch.retrieval.embedders.choose import embedder
 
-    embeddings = embedder(settings.embeddings)
+    embeddings = await asyncio.to_thread(embedder, settings.embeddings)
     found = []
     for metric in METRICS:
         if metric in settings.ragas:
