@@ -116,7 +116,13 @@ def test_money_per_saved_second() -> None:
 def test_pairs_are_of_one_question_and_only_of_runs_with_an_answer() -> None:
     """A failed run's time is not used, and neither is that of the run it would have been compared with."""
     bare = [row("bare"), row("bare", "q2", error="any"), row("bare", "q3", warm=True)]
-    wrapped = [row("wrapped", seconds=3.0), row("wrapped", "q2"), row("wrapped", "q3")]
+    bare.append(row("bare", "q4"))
+    wrapped = [
+        row("wrapped", seconds=3.0),
+        row("wrapped", "q2"),
+        row("wrapped", "q3"),
+        row("wrapped", "q4", error="any"),
+    ]
     assert saved_seconds(bare, wrapped) == (2.0,)
 
 

@@ -45,6 +45,14 @@ def test_negations_and_quotations_are_no_announcements() -> None:
     assert p_search("I need to search for Ada Lovelace.", CUES, 0.0) == pytest.approx(0.84)
 
 
+def test_a_thought_is_read_as_the_live_reader_reads_it_too(tmp_path: Path) -> None:
+    """A weak clause that opens at any P(search) swallows the strong one behind it; at the threshold it never opens."""
+    thought = "Let me find out: I should search Humber Bridge."
+    assert p_search(thought, CUES, 0.0) < 0.7 <= p_search(thought, CUES, 0.7)
+    (heard,) = hear([recording(tmp_path, episode(search(thought, "Humber Bridge")))], ["search"])
+    assert [each.probability for each in forecasts(heard, CUES, 0.7)] == [pytest.approx(0.84)]
+
+
 @pytest.mark.parametrize("path", OWN, ids=lambda path: path.stem)
 def test_a_forecast_reaches_the_threshold_exactly_where_the_live_reader_opens(path: Path) -> None:
     """Precision and recall are those of an agent that runs at this threshold."""
