@@ -1,4 +1,4 @@
-"""The suite `quality` on a user's own agent and questions: no database, no suite data, references where there are some."""
+"""The suite `quality` on an agent and questions of the user: no database, and references where there are some."""
 
 import asyncio
 import json
