@@ -52,8 +52,8 @@ class SuiteContext:
         tools: the search tools of that graph.
         questions: a file of questions to ask instead of the suite's own.
         inputs: files given in place of the suite's own, by what they are: ``recordings`` (for the intent suite),
-            ``rows`` (of an earlier run, for ``cost`` and ``quality``), ``prices`` (one file); what a suite does not read it
-            ignores.
+            ``rows`` (of an earlier run, for ``cost`` and ``quality``), ``prices`` (one file); what a suite
+            does not read it ignores.
         target: where searches are executed and results kept: ``local`` or ``aws``.
         say: takes a line for the person who waits.
     """

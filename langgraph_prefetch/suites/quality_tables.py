@@ -117,8 +117,8 @@ def agreement_table(sheets: Sequence[ScoreSheet], pairs: PairSheet | None) -> Ta
         caption="Agreement of the judges",
         head=("metric", "judges", "judged by all", "same verdict", "beyond chance"),
         rows=tuple((name, *_agreed(each)) for name, each in found),
-        note="Beyond chance, 1 is perfect and 0 is chance: of scores, where near counts more than far, Cohen's weighted "
-        "kappa; of comparisons Cohen's or Fleiss' kappa; none where all of them always say the same",
+        note="Beyond chance, 1 is perfect and 0 is chance: of scores, near being better than far, weighted "
+        "kappa (Cohen); of comparisons Cohen's or Fleiss' kappa; none where all of them always say the same",
     )
 
 
