@@ -76,12 +76,17 @@ class Requests:
         return matrix, refused
 
     def _refuse_unusable(self, matrix: NDArray[np.float32], refused: dict[int, str]) -> None:
-        # A sum is finite only if its parts are; float64, since finite parts may add up to more than float32 holds.
-        for row in np.flatnonzero(~np.isfinite(matrix.sum(axis=1, dtype=np.float64))).tolist():
-            refused.setdefault(row, "its vector is not finite: NaN or infinity")
+        # One pass tells that all is well: a squared length is finite only if every number is, and 0 of zeros alone or
+        # of what is nearly that.
+        with np.errstate(all="ignore"):
+            squares = np.einsum("ij,ij->i", matrix, matrix)
+        for row in np.flatnonzero(~np.isfinite(squares)).tolist():
+            if not np.isfinite(matrix[row]).all():
+                refused.setdefault(row, "its vector is not finite: NaN or infinity")
         if self._metric == "cosine":
-            for row in np.flatnonzero(~matrix.any(axis=1)).tolist():
-                refused.setdefault(row, "its vector is all zeros, which has no direction under cosine")
+            for row in np.flatnonzero(squares == 0).tolist():
+                if not matrix[row].any():
+                    refused.setdefault(row, "its vector is all zeros, which has no direction under cosine")
 
     async def _request(self, rows: pa.RecordBatch, start: int, count: int) -> NDArray[np.float32] | str:
         """One request's vectors, or why there are none."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import IO, Any
 
 from langgraph_prefetch.errors import MissingExtraError, UnreadableDocumentError
@@ -18,8 +19,6 @@ try:
 except ImportError as error:
     raise MissingExtraError("orjson", "ingest") from error
 
-_TOO_LONG = b""
-
 
 def read_jsonl(opened: Opened) -> Iterator[Documents | Skipped]:
     """A document for each line, in bounded memory. A line that is no such object is skipped, blank ones silently."""
@@ -27,21 +26,25 @@ def read_jsonl(opened: Opened) -> Iterator[Documents | Skipped]:
     texts: list[str] = []
     metadatas: list[bytes] = []
     chars = 0
-    for number, line in enumerate(_lines(opened), start=1):
-        if line is _TOO_LONG:
+    lines = _lines(opened)
+    for number, line in enumerate(lines, start=1):
+        if len(line) > limit:
             yield Skipped(where=f"{opened.source}:{number}", reason=f"a line of more than {limit:,} bytes")
-        elif not line.isspace():
-            try:
-                text, metadata = make(line)
-            except UnreadableDocumentError as error:
+            while line and not line.endswith(b"\n"):
+                line = next(lines, b"")  # the rest of it
+            continue
+        try:
+            text, metadata = make(line)
+        except UnreadableDocumentError as error:
+            if not line.isspace():
                 yield Skipped(where=f"{opened.source}:{number}", reason=str(error))
-                continue
-            texts.append(text)
-            metadatas.append(metadata)
-            chars += len(line)
-            if chars >= MOST_CHARS or len(texts) >= MOST_DOCUMENTS:
-                yield Documents.of_source(opened.source, texts, metadatas)
-                texts, metadatas, chars = [], [], 0
+            continue
+        texts.append(text)
+        metadatas.append(metadata)
+        chars += len(line)
+        if chars >= MOST_CHARS or len(texts) >= MOST_DOCUMENTS:
+            yield Documents.of_source(opened.source, texts, metadatas)
+            texts, metadatas, chars = [], [], 0
     if texts:
         yield Documents.of_source(opened.source, texts, metadatas)
 
@@ -78,13 +81,13 @@ def _maker(reading: Reading) -> Callable[[bytes], tuple[str, bytes]]:
 
 
 def _lines(opened: Opened) -> Iterator[bytes]:
-    """The lines of a file as UTF-8; ``_TOO_LONG`` in place of one that is too long to be held."""
+    """The lines of a file as UTF-8; one that is too long to be held comes in pieces, as long as may be."""
     file = opened.file
     start = file.read(4)
     encoding = marked_encoding(start) or opened.reading.encoding
     file.seek(3 if encoding == "utf-8-sig" and start.startswith(b"\xef\xbb\xbf") else 0)
     if encoding is None or encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig"):
-        return _short_enough(file, opened.reading.max_bytes)
+        return iter(partial(file.readline, opened.reading.max_bytes + 1), b"")
     return _recoded(file, encoding)
 
 
@@ -96,17 +99,6 @@ def _recoded(file: IO[bytes], encoding: str) -> Iterator[bytes]:
         raise UnreadableDocumentError(f"not {encoding}: {error}") from error
     except LookupError as error:
         raise UnreadableDocumentError(f"there is no encoding {encoding!r}") from error
-
-
-def _short_enough(file: IO[bytes], limit: int) -> Iterator[bytes]:
-    readline = file.readline
-    while line := readline(limit + 1):
-        if len(line) <= limit:
-            yield line
-            continue
-        while line and not line.endswith(b"\n"):
-            line = readline(limit + 1)
-        yield _TOO_LONG
 
 
 def _kind(value: Any) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from langgraph_prefetch.retrieval.writing.columns import kernels
 
@@ -39,6 +40,11 @@ def _object_of(value: str) -> str:
     return rf"\{{{_listed(pair)}\}}"
 
 
+_PLAIN_STRING = r'"[^"\\\x00-\x1f]*"'
+_PLAIN_PAIR = rf"{_PLAIN_STRING}:(?:{_PLAIN_STRING}|-?(?:0|[1-9][0-9]{{0,15}})|true|false|null)"
+_PLAIN = rf"\A\{{(?:{_PLAIN_PAIR}(?:,{_PLAIN_PAIR})*)?\}}\z"
+"""An object as serializers write it, of strings without escapes and of whole numbers. Arrow compiles a pattern at each
+call: this one in a sixteenth of the time that the next one takes."""
 _VALUE = f"(?:{_SCALAR}|{_list_of(_SCALAR)}|{_object_of(_SCALAR)})"
 _SHALLOW = rf"\A{_GAP}{_object_of(_VALUE)}{_GAP}\z"
 """An object of scalars, and of lists and objects of scalars: nearly all metadata, known to be well at C++ speed."""
@@ -50,11 +56,18 @@ def faulty_objects(texts: Column) -> Iterator[tuple[int, str]]:
     Numbers beyond what PostgreSQL's ``numeric`` holds, and objects nested deeper than its stack, are left to the
     server, which refuses them.
     """
-    well = kernels.fill_null(kernels.match_substring_regex(texts, _SHALLOW), True).to_numpy(zero_copy_only=False)
-    for place in np.flatnonzero(~well):
-        reason = _fault(texts[int(place)].as_py())
+    others = _unmatched(texts, _PLAIN)
+    if len(others):
+        others = others[_unmatched(texts.take(others), _SHALLOW)]
+    for place in others.tolist():
+        reason = _fault(texts[place].as_py())
         if reason is not None:
-            yield int(place), reason
+            yield place, reason
+
+
+def _unmatched(texts: Column, pattern: str) -> NDArray[np.intp]:
+    matched = kernels.fill_null(kernels.match_substring_regex(texts, pattern), True)
+    return np.flatnonzero(~matched.to_numpy(zero_copy_only=False))
 
 
 def _fault(text: str) -> str | None:
