@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from matplotlib.ticker import MaxNLocator
+
 from langgraph_prefetch.evaluation.reporting.plain import five, thinned
 from langgraph_prefetch.evaluation.reporting.plots.canvas import (
     AXIS,
@@ -39,7 +41,8 @@ def draw(plot: PairedDifferences, width: int) -> Canvas:
     canvas = Canvas(width, _HEIGHT + AXIS + under)
     axes = canvas.axes(left=56, top=8, bottom=AXIS + under)
     axes.set_ylim(span([*kept, 0.0]))
-    axes.set_xlim(0, len(plot.differences) + 1)
+    axes.set_xlim(0.5, len(plot.differences) + 0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=7 if canvas.is_wide else 4, integer=True))
     axes.grid(axis="y", color=GRID, linewidth=1)
     axes.axhspan(first, third, color=GRID, alpha=0.7, linewidth=0)
     axes.axhline(0, color=INK, linewidth=1.5)
