@@ -56,6 +56,7 @@ def test_options_reach_the_replay(runs: Path, tmp_path: Path, capsys: pytest.Cap
     assert figures("--latency", "0.1")["hideable_seconds"] < figures("--latency", "1")["hideable_seconds"]
     slow, fast = figures("--tokens-per-second", "10"), figures("--tokens-per-second", "500")
     assert slow["hidden_seconds"] > fast["hidden_seconds"]
+    assert figures("--look-every", "0.7")["hidden_seconds"] < figures()["hidden_seconds"]
     crowded = figures("--inject-collisions", "--reuse", "30")
     assert crowded["steps"] > 3
     assert crowded["wrong_answers"] == 0
