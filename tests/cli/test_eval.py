@@ -98,6 +98,7 @@ def test_wrong_input_is_one_line_and_exit_code_2(
     assert main((*words, "--out", str(tmp_path / "out"))) == WRONG_INPUT
     error = capsys.readouterr().err
     assert complaint in error.splitlines()[-1]
+    assert not (tmp_path / "out").exists(), "a folder in which nothing was made is given up"
 
 
 def test_an_empty_set_of_questions_is_wrong_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

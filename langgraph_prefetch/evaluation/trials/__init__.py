@@ -3,7 +3,7 @@
 Agents are LangChain runnables whose state has ``messages``; who makes them is not known here.
 """
 
-from langgraph_prefetch.evaluation.trials.claim import claim
+from langgraph_prefetch.evaluation.trials.claim import SETTINGS_FILE, claim, release
 from langgraph_prefetch.evaluation.trials.event_log import EventLog
 from langgraph_prefetch.evaluation.trials.hearing import SCOPE
 from langgraph_prefetch.evaluation.trials.plan import Key, Trial, balanced_orders, paired_trials, series_trials
@@ -21,6 +21,7 @@ from langgraph_prefetch.evaluation.trials.runner import (
 
 __all__ = [
     "SCOPE",
+    "SETTINGS_FILE",
     "Agent",
     "Arm",
     "Check",
@@ -37,6 +38,7 @@ __all__ = [
     "paired_trials",
     "read_questions",
     "read_rows",
+    "release",
     "require_one_embedder",
     "run_trials",
     "series_trials",

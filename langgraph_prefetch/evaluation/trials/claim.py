@@ -44,6 +44,20 @@ def claim(folder: Path, settings: Mapping[str, Any], *, resume: bool, name: str 
         raise ConfigurationError(f"cannot write {path}: {error.strerror or type(error).__name__}") from error
 
 
+def release(folder: Path, *names: str) -> None:
+    """Give up a folder in which nothing was made: one that holds more than its settings stays as it is.
+
+    Args:
+        folder: as claimed.
+        names: of its files of settings.
+    """
+    if not folder.is_dir() or {each.name for each in folder.iterdir()} - set(names):
+        return
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+    folder.rmdir()
+
+
 def _read(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
