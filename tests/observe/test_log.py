@@ -79,6 +79,7 @@ def test_levels() -> None:
         "near_answered": "DEBUG",
         "near_checked": "DEBUG",
         "near_tier_changed": "WARNING",
+        "variant_assigned": "DEBUG",
         "run_ended": "INFO",
         "trouble": "WARNING",
     }

@@ -23,14 +23,18 @@ from langgraph_prefetch import (
     Prefetcher,
     PrefetchMiddleware,
     PrefetchOptions,
+    PrefetchVariants,
     Report,
     SpeculationNode,
     ToolPolicy,
     UnclaimedCall,
+    Variants,
     is_speculative,
     prefetcher_of,
     prefetching_tool_node,
+    variants_of,
     with_prefetch,
+    with_prefetch_variants,
 )
 from langgraph_prefetch.events import Event, RunEnded, SearchCallAnswered
 
@@ -51,6 +55,17 @@ def an_agent_keeps_its_type(llm: BaseChatModel, search: BaseTool) -> None:
     wrapped = with_prefetch(bare, ["search"])
     same = bare
     same = wrapped  # noqa: F841 - of one type with the bare one
+
+
+def variants_keep_the_type(graph: Compiled, one: BaseTool, other: BaseTool) -> None:
+    """A graph with variants of its settings stays what it was, and variants of a component are of its type."""
+    wrapped = with_prefetch_variants(graph, ["search"], name="eager", variants={"bare": None, "usual": {}})
+    assert_type(wrapped, Compiled)
+    assert_type(variants_of(wrapped), PrefetchVariants)
+    tools = Variants(name="tool", variants={"one": one, "other": other}, key="user")
+    assert_type(tools.of(), BaseTool)
+    assert_type(tools.tool(), BaseTool)
+    with_prefetch_variants(graph, ["search"], name="typo", variants={"a": {"treshold": 0.3}})  # type: ignore[dict-item]
 
 
 def the_prefetcher_is_reached(graph: Compiled) -> None:
