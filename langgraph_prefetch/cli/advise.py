@@ -14,12 +14,13 @@ from langgraph_prefetch.cli.command import add_command
 from langgraph_prefetch.cli.files import check_writable, write
 from langgraph_prefetch.cli.progress import progress
 from langgraph_prefetch.config import require_at_least
-from langgraph_prefetch.errors import ConfigurationError
+from langgraph_prefetch.errors import ConfigurationError, MissingExtraError
 from langgraph_prefetch.evaluation.advice.advise import ASSUMED_PRICES, AdviceSettings, advise
 from langgraph_prefetch.evaluation.advice.as_json import as_json
 from langgraph_prefetch.evaluation.advice.figures import Prices
 from langgraph_prefetch.evaluation.advice.near_misses import Corpus
 from langgraph_prefetch.evaluation.advice.text import as_text
+from langgraph_prefetch.evaluation.advice.values import Advised
 from langgraph_prefetch.evaluation.importers.read import FORMATS, read_trace
 from langgraph_prefetch.evaluation.importers.values import Trace
 from langgraph_prefetch.intent.cue_file import load_cues
@@ -132,17 +133,26 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.json is not None:
         write(arguments.json, json.dumps(as_json(advised), indent=2, ensure_ascii=False) + "\n")
     if arguments.out is not None:
-        # These draw, and load what draws: only who asks for a report waits for that.
-        from langgraph_prefetch.evaluation.advice.report import report_of
-        from langgraph_prefetch.evaluation.reporting.write import write_report
-
-        written = write_report(report_of(advised), arguments.out)
-        for name, code in (("settings.py", advised.code), ("verified.py", advised.verified_code)):
-            (arguments.out / name).unlink(missing_ok=True)  # of an earlier report, which may have advised otherwise
-            if code:
-                write(arguments.out / name, code)
-        print(f"\n{written.markdown}\n{written.html}")
+        _write_report(advised, arguments.out)
     return 0
+
+
+def _write_report(advised: Advised, folder: Path) -> None:
+    # These draw, and load what draws: only who asks for a report waits for that.
+    from langgraph_prefetch.evaluation.advice.report import report_of
+    from langgraph_prefetch.evaluation.reporting.write import write_report
+
+    report = report_of(advised)
+    try:
+        written = write_report(report, folder)
+    except MissingExtraError as error:
+        print(f"no page, for {error}", file=sys.stderr)
+        written = write_report(report, folder, ("json", "markdown"))
+    for name, code in (("settings.py", advised.code), ("verified.py", advised.verified_code)):
+        (folder / name).unlink(missing_ok=True)  # of an earlier report, which may have advised otherwise
+        if code:
+            write(folder / name, code)
+    print("", *filter(None, (written.markdown, written.html)), sep="\n")
 
 
 def _traces(paths: Iterable[str], form: str | None) -> Iterable[Trace]:

@@ -2,6 +2,7 @@
 
 import json
 import socket
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,18 @@ def test_figures_and_report_are_written(runs: Path, tmp_path: Path, capsys: pyte
     assert str(folder / "report.md") in capsys.readouterr().out
     assert main(["advise", str(runs), "--latency", "0.001", "--out", str(folder)]) == 0
     assert not (folder / "settings.py").exists()
+
+
+def test_a_report_without_what_draws_its_page(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rest is written, and the line says what to install."""
+    for name in [each for each in sys.modules if each.startswith("langgraph_prefetch.evaluation.reporting.p")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert main(["advise", str(runs), "--out", str(tmp_path / "report")]) == 0
+    assert "langgraph-prefetch[eval]" in capsys.readouterr().err
+    assert sorted(each.name for each in (tmp_path / "report").iterdir()) == ["report.json", "report.md", "settings.py"]
 
 
 @pytest.fixture

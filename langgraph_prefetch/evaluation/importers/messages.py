@@ -129,7 +129,7 @@ def _of_fields(kind: object, fields: Mapping[str, Any]) -> WireMessage | None:
 def _calls(given: object, older: object, content: object) -> Iterable[dict[str, Any]]:
     """The calls of a message: of the first place that has any."""
     blocks = content if isinstance(content, list) else []
-    in_content = [each for each in blocks if isinstance(each, Mapping) and each.get("type") in _CALL_BLOCKS]
+    in_content = [each for each in blocks if isinstance(each, Mapping) and str(each.get("type")) in _CALL_BLOCKS]
     for place in (given, older, in_content):
         if isinstance(place, list) and (found := [call for each in place if (call := _call(each)) is not None]):
             return found
