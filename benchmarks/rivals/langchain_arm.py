@@ -77,15 +77,14 @@ def by_index(job: Job) -> Done:
     records = records_of(job, is_async=False)
     records.create_schema()
 
-    def once(given: Iterable[Document] | None = None) -> float:
+    def once(given: Iterable[Document]) -> float:
         watch = Stopwatch()
         index(
-            given if given is not None else documents(job), records, store, batch_size=rows, cleanup="incremental", source_id_key="key",
-            key_encoder="sha256",
+            given, records, store, batch_size=rows, cleanup="incremental", source_id_key="key", key_encoder="sha256"
         )  # fmt: skip
         return watch.seconds
 
-    seconds, again, at_hand = once(), once(), list(documents(job))
+    seconds, again, at_hand = once(documents(job)), once(documents(job)), list(documents(job))
     more = {"requests": service.requests, "flying": service.most, "again_at_hand": once(at_hand)}
     return Done(rows_sql=sql, seconds=seconds, again=again, more=more)
 

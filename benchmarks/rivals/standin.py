@@ -49,6 +49,7 @@ class Service:
         self.seconds = seconds
         self.requests = self.most = self._under_way = 0
         self._lock = threading.Lock()
+        _parts()  # before anyone's clock starts
 
     def embed(self, texts: Sequence[str]) -> Any:
         """One request."""

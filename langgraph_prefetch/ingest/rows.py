@@ -13,6 +13,7 @@ from langgraph_prefetch.ingest.splitting.shapes import PIECES
 
 try:
     import numpy as np
+    import numpy.ma  # pyarrow asks for it at the first array of numbers, in the middle of a run
     import pyarrow as pa
     import pyarrow.compute as pc
     from numpy.typing import NDArray
