@@ -196,7 +196,7 @@ def ask_of(judge: Judge, prompt: Prompt, subject: str, data: Mapping[str, object
         prompt_digest=prompt.digest,
         subject=subject,
         messages=prompt.messages(data),
-        schema=prompt.reply.model_json_schema(),
+        schema=prompt.schema,
     )
 
 

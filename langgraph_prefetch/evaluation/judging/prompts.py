@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -63,12 +65,27 @@ class Prompt:
     @property
     def digest(self) -> str:
         """Of all that a judge is told, in hexadecimal; a word changed without a new version shows here."""
-        told = json.dumps([self.name, self.version, self.system, self.reply.model_json_schema()], sort_keys=True)
-        return hashlib.sha256(told.encode()).hexdigest()
+        return _digest(self)
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """Of a valid reply, as JSON Schema."""
+        return _schema(self.reply)
 
     def messages(self, data: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         """The messages, as (role, text) pairs. ``data`` goes in as JSON, so that no text can pose as instructions."""
         return ("system", self.system), ("human", f"{INPUT} {json.dumps(data, ensure_ascii=False)}")
+
+
+@functools.cache  # a schema takes a millisecond to make, and is the same for every sample
+def _schema(reply: type[BaseModel]) -> Mapping[str, Any]:
+    return MappingProxyType(reply.model_json_schema())
+
+
+@functools.lru_cache(maxsize=64)
+def _digest(prompt: Prompt) -> str:
+    told = json.dumps([prompt.name, prompt.version, prompt.system, dict(prompt.schema)], sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()
 
 
 def rubric_system(criteria: str) -> str:

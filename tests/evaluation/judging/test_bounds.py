@@ -1,6 +1,8 @@
 """Judging stays within its bounds: calls, money, calls at a time, and what it refuses to begin with."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -31,6 +33,7 @@ from langgraph_prefetch.testing.judge import JudgeServer, sensible, strict
 from langgraph_prefetch.testing.wire import Request, Turn
 from tests.evaluation.judging.served import NONSENSE, bridge, bridges, judge, judging
 
+ROOT = Path(__file__).parents[3]
 PRICE = JudgePrice(input_per_million=1_000.0, output_per_million=1_000.0)
 
 
@@ -150,6 +153,46 @@ async def test_a_cancelled_run_keeps_what_came(tmp_path: Path) -> None:
             await running
         release.set()
         assert Judging([judge(server)], verdicts=tmp_path / "v").plan(bridges(9)).stored == 2
+
+
+KILLED = """
+import sys
+from langchain_openai import ChatOpenAI
+from langgraph_prefetch.evaluation.judging import Judge, JudgeLimits, Judging
+from tests.evaluation.judging.served import bridges
+
+model = ChatOpenAI(model="scripted", base_url=sys.argv[1], api_key="none", max_retries=0)
+limits = JudgeLimits(max_concurrency=2)
+Judging([Judge(name="scripted", model=model)], limits=limits, verdicts=sys.argv[2]).score(bridges(20))
+"""
+
+
+def test_after_a_kill_only_what_was_under_way_is_paid_for_again(tmp_path: Path) -> None:
+    """`kill -9` in the middle of judging: of 20 samples, those whose reply had come are not asked again."""
+    release, both_wait = threading.Event(), threading.Semaphore(0)
+    lock, came = threading.Lock(), 0
+
+    def two_wait(request: Request) -> Turn:
+        nonlocal came
+        with lock:
+            came += 1
+            waits = came > 7
+        if waits and not release.is_set():
+            both_wait.release()
+            release.wait(50)
+        return sensible(request)
+
+    path = tmp_path / "verdicts.jsonl"
+    with JudgeServer(two_wait) as server:
+        command = [sys.executable, "-c", KILLED, f"{server.url}/v1", str(path)]
+        with subprocess.Popen(command, cwd=ROOT) as running:
+            assert both_wait.acquire(timeout=50)
+            assert both_wait.acquire(timeout=50)
+            running.kill()
+        release.set()
+        sheet = Judging([judge(server)], verdicts=path).score(bridges(20))
+        assert (sheet.coverage.scored, sheet.spent.stored, sheet.spent.calls) == (20, 7, 13)
+        assert len(server.requests) == 20 + 2
 
 
 def test_no_judge_is_an_error_that_says_how_to_name_one() -> None:
