@@ -19,7 +19,7 @@ from langgraph_prefetch.errors import ConfigurationError, NotDispatchedError
 from langgraph_prefetch.jobs import Held, Job
 from langgraph_prefetch.values import Output
 
-READ_SECONDS = 0.25
+READ_SECONDS = 1.0
 S3_READ_SECONDS = 5.0
 MOST_RESULT_BYTES = 4 * 1024 * 1024
 
@@ -45,6 +45,7 @@ class DynamoDBCache:
         poll_seconds: the shortest pause between two looks for a result under way; None: twice what a look takes.
         most_result_bytes: larger results are not kept.
         connections: calls at once.
+        read_seconds: how long one call waits for the network. A worker, which nobody waits for, may have more patience.
 
     Raises:
         ConfigurationError: a value out of its range, or no region is known.
@@ -65,6 +66,7 @@ class DynamoDBCache:
         poll_seconds: float | None = None,
         most_result_bytes: int = MOST_RESULT_BYTES,
         connections: int = 16,
+        read_seconds: float = READ_SECONDS,
     ) -> None:
         for name, value in (("table", table), ("namespace", namespace)):
             if not isinstance(value, str) or not value or "#" in value:
@@ -74,9 +76,10 @@ class DynamoDBCache:
                 require_at_least(name, seconds, 0.001)
         require_at_least("connections", connections, 1)
         require_at_least("most_result_bytes", most_result_bytes, 1)
+        require_at_least("read_seconds", read_seconds, 0.001)
         self._lookup_seconds, self._most = lookup_seconds, most_result_bytes
         reach = {"session": session, "region_name": region_name, "connections": connections}
-        self._connection = Connection("dynamodb", endpoint_url=endpoint_url, read_seconds=READ_SECONDS, **reach)
+        self._connection = Connection("dynamodb", endpoint_url=endpoint_url, read_seconds=read_seconds, **reach)
         s3 = None
         if bucket is not None:
             s3 = Connection("s3", endpoint_url=s3_endpoint_url, read_seconds=S3_READ_SECONDS, **reach)

@@ -24,6 +24,9 @@ AT_ONCE = 100
 IDLE_SECONDS = 5.0
 """So long the thread stays with nothing to wait for."""
 
+UNANSWERED_LOOKS = 2
+"""After so many in a row without any answer nobody waits longer; a refusal is an answer, which the breaker counts."""
+
 Look = Callable[[list[str]], dict[str, tuple[Held, Item | None]]]
 WithOutput = Callable[[str, Held, Item], Held]
 
@@ -63,6 +66,7 @@ class Polling:
         self._look, self._with_output, self._latency, self._now = look, with_output, latency, now
         self._poll_seconds = poll_seconds
         self._typical: dict[str, float] = {}
+        self._unanswered = 0
         self._changed = threading.Condition()
         self._waiters: list[_Waiter] = []
         self._thread: threading.Thread | None = None
@@ -123,11 +127,13 @@ class Polling:
     def _round(self, due: list[_Waiter]) -> None:
         try:
             found = self._look(list({each.job.id for each in due}))
-        except (OpenBreakerError, BotoCoreError) as error:  # known not to work, or not reached at all
-            self._end_all(due, RemoteSearchError(f"the table does not answer ({type(error).__name__})"))
-            return
-        except Exception as error:  # noqa: BLE001 - one look failed; the breaker says when to stop
+            self._unanswered = 0
+        except Exception as error:  # noqa: BLE001 - whatever the table does, those who wait are told in time
             logger.debug("a look for results failed: %s", type(error).__name__)
+            self._unanswered += isinstance(error, BotoCoreError)
+            if isinstance(error, OpenBreakerError) or self._unanswered >= UNANSWERED_LOOKS:
+                self._end_all(due, RemoteSearchError(f"the table does not answer ({type(error).__name__})"))
+                return
             found = {}
         now, epoch = time.monotonic(), self._now()
         for waiter in due:

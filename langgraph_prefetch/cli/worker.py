@@ -24,6 +24,9 @@ let those under way end. Start as many as you need: no two do one search, but af
 The retriever is a LangChain tool (the same that the agent has) or retriever, a function of a Job, or a mapping from
 names of tools to these. Needs the extra `aws`; credentials are found where boto3 looks for them."""
 
+_TABLE_READ_SECONDS = 2.0
+"""Nobody waits for a worker's writes as a call waits for a look."""
+
 _EXAMPLES = """\
   langgraph-prefetch worker --queue https://sqs.eu-central-1.amazonaws.com/123456789012/searches --table results \\
       --retriever my_tools:search
@@ -77,6 +80,7 @@ def _run(arguments: argparse.Namespace) -> int:
         region_name=arguments.region,
         endpoint_url=arguments.endpoint_url,
         connections=settings.concurrency + 4,
+        read_seconds=_TABLE_READ_SECONDS,
     )
     worker = Worker(
         arguments.queue,
