@@ -168,7 +168,8 @@ def threshold_section(measured: Measured) -> Section:
 def looking_section(measured: Measured) -> Section:
     """The sweep of the polling interval."""
     rows = []
-    for name, points in measured.looks.items():
+    searching = {name: points for name, points in measured.looks.items() if points[0].measured.search_calls}
+    for name, points in searching.items():
         best = points[0].measured.hidden_seconds
         for point in points:
             hidden, calls = point.measured.hidden_seconds, point.measured.search_calls
@@ -177,7 +178,7 @@ def looking_section(measured: Measured) -> Section:
                     f"{name}, {_interval(point.at)}",
                     f"{hidden:.1f} s",
                     f"{hidden / best:.1%}" if best else NONE,
-                    f"{(best - hidden) / calls * 1000:.0f} ms" if calls else NONE,
+                    f"{(best - hidden) / calls * 1000:.0f} ms",
                     f"{point.measured.timeliness:.1%}" if point.measured.coverage else NONE,
                 )
             )
@@ -192,7 +193,7 @@ def looking_section(measured: Measured) -> Section:
         ),
         rows=tuple(rows),
         note="Looks come at the multiples of the interval, whatever the model does, and at the end of each message. "
-        "What is served stays nearly the same; it is started later.",
+        "What is served stays nearly the same; it is started later. Files without search calls are left out.",
     )
     curves = _curves(
         "Hidden seconds by polling interval",
