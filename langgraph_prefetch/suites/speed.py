@@ -19,23 +19,16 @@ from langgraph_prefetch.evaluation.trials import (
     run_trials,
 )
 from langgraph_prefetch.suites.agents import ARMS, BARE, WRAPPED, Bench, open_bench
+from langgraph_prefetch.suites.by_kind import kinds_section
 from langgraph_prefetch.suites.cells import estimate, share
-from langgraph_prefetch.suites.comparing import (
-    arms_section,
-    as_real,
-    batches_section,
-    kinds_section,
-    same_answers,
-    searches_section,
-    served,
-    timeline_section,
-)
+from langgraph_prefetch.suites.comparing import arms_section, batches_section, endpoint_section
 from langgraph_prefetch.suites.contract import Planned, Spending, SuiteContext
 from langgraph_prefetch.suites.own import questions_of
 from langgraph_prefetch.suites.pairing import answered, pairs, searches
 from langgraph_prefetch.suites.sizes import Sizes
 from langgraph_prefetch.suites.suite_file import stated
 from langgraph_prefetch.suites.versions import settings_shown
+from langgraph_prefetch.suites.waiting import as_real, same_answers, searches_section, served, timeline_section
 
 SUITE = "speed"
 SECONDS_A_RUN = 6.0
@@ -84,7 +77,16 @@ async def run(context: SuiteContext) -> SuiteReport:
 def report(context: SuiteContext, bench: Bench, outcome: Outcome, events: EventLog) -> SuiteReport:
     """What the rows say."""
     rows, warm = outcome.rows, any(row.warm for row in outcome.rows)
-    sections = [arms_section("Cold runs", rows, warm=False, seed=context.seed)]
+    ratio = geometric_mean_ratio(*pairs(rows, BARE, WRAPPED, warm=False).of())
+    failures = _failures(context, ratio)
+    sections = [
+        endpoint_section(
+            f"Wrapped / bare, cold, in pairs: {estimate(ratio)}.",
+            failures,
+            judged=not context.smoke and "ratio" in context.settings.get("limits", {}),
+        ),
+        arms_section("Cold runs", rows, warm=False, seed=context.seed),
+    ]
     if warm:
         sections.append(arms_section("Warm runs", rows, warm=True, seed=context.seed))
     sections += [
@@ -93,7 +95,6 @@ def report(context: SuiteContext, bench: Bench, outcome: Outcome, events: EventL
         batches_section(rows, arms=ARMS),
         *timeline_section(rows, events),
     ]
-    ratio = geometric_mean_ratio(*pairs(rows, BARE, WRAPPED, warm=False).of())
     return SuiteReport(
         suite=SUITE,
         title=str(context.settings["title"]),
@@ -102,7 +103,7 @@ def report(context: SuiteContext, bench: Bench, outcome: Outcome, events: EventL
         sections=tuple(sections),
         summary=_summary(rows, ratio, warm=warm),
         limitations=(*_limitations(context), *outcome.remarks),
-        failures=(*_failures(context, ratio), *(outcome.remarks if outcome.given_up else ())),
+        failures=(*failures, *(outcome.remarks if outcome.given_up else ())),
     )
 
 
