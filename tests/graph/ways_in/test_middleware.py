@@ -92,7 +92,7 @@ def test_order_is_checked_when_the_agent_is_built() -> None:
 
 def test_order_is_checked_at_the_first_call_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the look at the build fails, a wrong order is found at the first tool call."""
-    monkeypatch.setattr(module, "_being_built", lambda _: None)
+    monkeypatch.setattr(module, "being_built", lambda _: None)
     search = CountingSearch()
     wrong = created(model(thinks("alpha"), DONE), [search.tool], middleware=[PrefetchMiddleware(["search"]), Guard()])
     with pytest.raises(MiddlewareOrderError, match="another middleware that wraps tool calls"):
