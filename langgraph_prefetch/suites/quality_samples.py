@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from langgraph_prefetch.evaluation.judging.values import Sample
@@ -48,37 +48,32 @@ def one_each(samples: Iterable[Sample], arm: str, most: int, seed: int) -> list[
 
 def with_others_answers(samples: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
     """Each sample beside itself with the answer to another question, of its own language where there is one."""
-    return [
-        (sample, replace(sample, arm=CORRUPTED, answer=other.answer))
-        for sample, other in _exchanged(samples)
-        if other.answer.strip() != sample.answer.strip()
-    ]
+
+    def fits(sample: Sample, other: Sample) -> bool:
+        return other.answer.strip() != sample.answer.strip()
+
+    exchanged = _exchanged(samples, fits)
+    return [(sample, replace(sample, arm=CORRUPTED, answer=other.answer)) for sample, other in exchanged]
 
 
 def with_others_contexts(samples: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
-    """Each sample that has contexts beside itself with those of another question."""
-    held = [sample for sample in samples if sample.contexts]
-    return [
-        (sample, replace(sample, arm=CORRUPTED, contexts=other.contexts))
-        for sample, other in _exchanged(held)
-        if not {*other.contexts} & {*sample.contexts}
-    ]
+    """Each sample that has contexts beside itself with those of another question, none of them its own."""
+
+    def fits(sample: Sample, other: Sample) -> bool:
+        return not {*other.contexts} & {*sample.contexts}
+
+    exchanged = _exchanged([sample for sample in samples if sample.contexts], fits)
+    return [(sample, replace(sample, arm=CORRUPTED, contexts=other.contexts)) for sample, other in exchanged]
 
 
-def _exchanged(samples: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
-    """Nobody keeps his own: within a language, each gets the one half-way round the circle."""
-    languages: dict[str, list[Sample]] = {}
-    for sample in samples:
-        languages.setdefault(sample.language, []).append(sample)
-    # One that is alone in its language takes from all of them.
-    alone = [group[0] for group in languages.values() if len(group) == 1]
-    groups = [group for group in languages.values() if len(group) > 1]
-    found = [
-        (sample, group[(place + len(group) // 2) % len(group)])
-        for group in groups
-        for place, sample in enumerate(group)
-    ]
-    for sample in alone:
-        others = [other for other in samples if other.question_id != sample.question_id]
-        found += [(sample, other) for other in others[:1]]
+def _exchanged(samples: Sequence[Sample], fits: Callable[[Sample, Sample], bool]) -> list[tuple[Sample, Sample]]:
+    """Each sample with the first that fits, from half-way round the circle on; those of its own language first."""
+    found = []
+    for place, sample in enumerate(samples):
+        start = place + max(1, len(samples) // 2)
+        circle = [samples[(start + step) % len(samples)] for step in range(len(samples))]
+        others = [other for other in circle if other.question_id != sample.question_id and fits(sample, other)]
+        own = [other for other in others if other.language == sample.language]
+        if others:
+            found.append((sample, (own or others)[0]))
     return found
