@@ -27,12 +27,14 @@ class Block:
 
     Attributes:
         documents: in order, those of a source side by side.
-        owners: the sources in that order, each with the place where its documents end.
+        units: the sources in that order.
+        ends: for each of them, the place where its documents end.
         goes_on: the last source has more documents, in the next block.
     """
 
     documents: Documents
-    owners: Sequence[tuple[Unit, int]]
+    units: Sequence[Unit]
+    ends: Sequence[int]
     goes_on: bool = False
 
 
@@ -98,12 +100,12 @@ class Grouping:
 
     def _owned(self, block: Block, owner: int, start: int, end: int) -> int:
         """Tell the open group whose documents from ``start`` to ``end`` are; returns the first owner that goes on."""
-        group, owners = self._open, block.owners
-        while owner < len(owners):
-            unit, last = owners[owner]
+        group, units = self._open, block.units
+        while owner < len(units):
+            unit, last = units[owner], block.ends[owner]
             if end > start:
                 group.add(unit)
-            if last > end or (block.goes_on and owner == len(owners) - 1):
+            if last > end or (block.goes_on and owner == len(units) - 1):
                 return owner
             group.ended.append(unit)
             start = max(start, last)

@@ -128,7 +128,7 @@ class LedgerKeeper:
         if self._later is None:
             self._later = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed by close()
         for each, mark in zip(units, self._marks.clean([_of(each) for each in units]), strict=True):
-            self._later.write(json.dumps([each.source, mark.hex(), list(each.ids)]) + "\n")
+            self._later.write(json.dumps([each.source, mark.hex(), list(each.ids or ())]) + "\n")
 
     def _kept(self, file: IO[str]) -> Iterator[SourceDone]:
         for line in file:
@@ -225,7 +225,7 @@ def chunks(items: Iterator[T], size: int) -> Iterator[list[T]]:
 
 
 def _done(unit: Unit, mark: bytes) -> SourceDone:
-    return SourceDone(source=unit.source, fingerprint=mark, ids=tuple(unit.ids))
+    return SourceDone(source=unit.source, fingerprint=mark, ids=tuple(unit.ids or ()))
 
 
 def _of(unit: Unit) -> bytes:

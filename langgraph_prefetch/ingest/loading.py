@@ -140,11 +140,11 @@ class Loader:
         states = self._states(names, block.fingerprints, known)
         wanted = [place for place, state in enumerate(states) if state is not State.UNCHANGED]
         found, ends, whole = block.documents(wanted)
-        owners = [
-            (Unit(names[place], block.fingerprints[place], states[place] is State.PRESENT, whole=good), end)
-            for place, end, good in zip(wanted, ends, whole, strict=True)
+        units = [
+            Unit(names[place], block.fingerprints[place], states[place] is State.PRESENT, whole=good)
+            for place, good in zip(wanted, whole, strict=True)
         ]
-        return Block(found, owners)
+        return Block(found, units, ends)
 
     def _states(self, names: list[str], fingerprints: list[bytes | None], known: Mapping[str, bytes]) -> list[State]:
         states = self._judge(list(map(known.get, names)), fingerprints)
@@ -163,10 +163,10 @@ class Loader:
                 some.sources = [unit.source] * len(some)
             if told:
                 told.update(some.told())
-            yield Block(some, [(unit, len(some))], goes_on=True)
+            yield Block(some, [unit], [len(some)], goes_on=True)
         if told:
             unit.fingerprint = self.loaded.sources[unit.source] = told.digest()
-        yield Block(Documents(), [(unit, 0)])
+        yield Block(Documents(), [unit], [0])
 
     def _some(self, units: Iterator[_Entry], size: int) -> list[_Entry]:
         entries: list[_Entry] = []

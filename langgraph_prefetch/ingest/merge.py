@@ -32,10 +32,11 @@ def merged(rows: pa.RecordBatch, units: Mapping[str, Unit]) -> tuple[pa.RecordBa
         fresh = dict.fromkeys(ids[start:end])
         again: list[int] = []
         if unit.ids or len(fresh) < end - start:
+            known = unit.ids = unit.ids or {}
             for row in range(start, end):
-                if ids[row] in unit.ids:
+                if ids[row] in known:
                     again.append(row)
-                unit.ids[ids[row]] = None
+                known[ids[row]] = None
         else:
             unit.ids = fresh
         duplicates += len(again)

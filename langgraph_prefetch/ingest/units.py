@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 
 from langgraph_prefetch.errors import MissingExtraError
@@ -29,7 +29,8 @@ class Unit:
         whole: nothing of it was skipped.
         read: all of its documents were handed on.
         written: of how many groups all rows were written.
-        ids: those of its rows, in order; dictionaries keep that, and tell duplicates.
+        ids: those of its rows, in order; dictionaries keep that, and tell duplicates. None before there are any: there
+            may be as many sources as rows.
     """
 
     source: str
@@ -39,7 +40,7 @@ class Unit:
     whole: bool = True
     read: bool = False
     written: int = 0
-    ids: dict[str, None] = field(default_factory=dict)
+    ids: dict[str, None] | None = None
 
     @property
     def finished(self) -> bool:

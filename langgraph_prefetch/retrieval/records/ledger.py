@@ -17,7 +17,7 @@ from langgraph_prefetch.retrieval.driver import VICTIM, Cursor, copy_in, execute
 from langgraph_prefetch.retrieval.records import ledger_sql
 from langgraph_prefetch.retrieval.records.binary import copy_rows, integers, texts
 from langgraph_prefetch.retrieval.schema.collections import Collection
-from langgraph_prefetch.retrieval.schema.sizes import require_fits
+from langgraph_prefetch.retrieval.schema.sizes import MAX_ENTRY_BYTES, require_fits
 from langgraph_prefetch.retrieval.schema.tables import qualified, quoted
 
 _FIELDS = ("collection", "tenant", "source", "fingerprint")
@@ -78,8 +78,10 @@ class PgSourceLedger:
         sources = [each.source for each in done]
         if len(set(sources)) < len(sources):
             raise ConfigurationError("a document can be finished once; one is there twice")
+        surely = (MAX_ENTRY_BYTES - len(self._tenant.encode())) // 4  # characters that never take more bytes
         for source in sources:
-            require_fits("the tenant and the name of a document", self._tenant, source)
+            if len(source) > surely:
+                require_fits("the tenant and the name of a document", self._tenant, source)
 
         names, whose = texts(sources), (self._collection.id, self._tenant)
         rows = memoryview(copy_rows(whose, [(each.source, each.fingerprint) for each in done]))

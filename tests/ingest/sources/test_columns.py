@@ -92,15 +92,16 @@ def test_groups_are_bounded_and_say_whose_they_are(blocks: list[list[list[int]]]
     grouping = Grouping(IngestSettings(batch_rows=rows, batch_chars=chars))
     groups, units, expected = [], [], []
     for number, block in enumerate(blocks):
-        documents, owners = Documents(), []
+        documents, owners, ends = Documents(), [], []
         for place, sizes in enumerate(block):
             unit = Unit(f"{number}.{place}")
             units.append(unit)
             for size in sizes:
                 documents.append(unit.source, "x" * size, b"{}", None, None)
-            owners.append((unit, len(documents)))
+            owners.append(unit)
+            ends.append(len(documents))
         expected += list(documents)
-        groups += list(grouping.add(Block(documents, owners)))
+        groups += list(grouping.add(Block(documents, owners, ends)))
     groups.append(grouping.take())
     assert [document for group in groups for document in group.documents] == expected
     for group in groups:
@@ -120,6 +121,6 @@ def test_the_first_groups_are_small() -> None:
     """So that the stages that follow soon have something to do; then they double."""
     grouping = Grouping(IngestSettings())
     unit, documents = Unit("s"), Documents.of_source("s", ["x"] * 9_000, [b"{}"] * 9_000)
-    sizes = [len(group.documents) for group in grouping.add(Block(documents, [(unit, 9_000)]))]
+    sizes = [len(group.documents) for group in grouping.add(Block(documents, [unit], [9_000]))]
     assert sizes[0] == FIRST_ROWS
     assert all(after == min(2 * before, 2_048) for before, after in pairwise(sizes))
