@@ -52,6 +52,7 @@ class RunRow:
         reference: the expected answer, where the data have one.
         searches: the search calls, in order.
         input_tokens, output_tokens: of the agent's model calls; None where the provider did not tell.
+        cached_input_tokens: those of the input tokens that came from the provider's prompt cache, as far as it told.
         model_calls: of the agent's own.
         speculations: background retrievals started; ``wasted`` of them served no call.
         hidden_seconds, hideable_seconds: as the report has them.
@@ -76,6 +77,7 @@ class RunRow:
     searches: tuple[SearchRow, ...] = ()
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cached_input_tokens: int = 0
     model_calls: int = 0
     speculations: int = 0
     wasted: int = 0

@@ -29,8 +29,8 @@ from langgraph_prefetch.suites.versions import settings_shown
 _LIMITATIONS = (
     "A search counts from its start, also where it was cancelled: a backend that bills finished searches alone costs "
     "less.",
-    "Tokens are those that the provider reported, and all of what was read is priced as not cached: rows do not tell "
-    "what came from a prompt cache. Tokens of cancelled private calls are estimates where the provider did not tell.",
+    "Tokens are those that the provider reported; where it did not say what came from its prompt cache, all that was "
+    "read is priced as read anew. Tokens of cancelled private calls are estimates where the provider did not tell.",
     "Fetches and second searches for near misses are not in the rows, and so not in the bill.",
     "What is paid for being there (databases, idle machines, engineers) is not in the bill; the price of a search has "
     "to carry it.",

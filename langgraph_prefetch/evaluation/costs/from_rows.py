@@ -39,12 +39,15 @@ def usage_of(rows: Sequence[RunRow], assumed: Deployment, prices: Prices) -> Usa
         """``seen`` 0: no run of the arm has used any of it, and so none of those that told nothing is taken to have."""
         return Counted(known=Decimal(known), unknown_runs=untold if seen else 0)
 
+    read = _tokens(rows, lambda row: row.input_tokens)
+    cached = min(sum(row.cached_input_tokens for row in told), int(read.known))
     searches_embedded = times(Decimal(ran + started), _number(assumed.embedding_tokens_per_search))
     return Usage(
         questions=len(rows),
-        input_tokens=_tokens(rows, lambda row: row.input_tokens),
+        input_tokens=Counted(known=read.known - cached, unknown_runs=read.unknown_runs),
+        cached_input_tokens=Counted(known=Decimal(cached)),
         output_tokens=_tokens(rows, lambda row: row.output_tokens),
-        wasted_input_tokens=counted(read := sum(row.wasted_input_tokens for row in told), read),
+        wasted_input_tokens=counted(again := sum(row.wasted_input_tokens for row in told), again),
         wasted_output_tokens=counted(written := sum(row.wasted_output_tokens for row in told), written),
         retrievals=counted(ran + started - wasted),
         wasted_retrievals=counted(wasted, started),

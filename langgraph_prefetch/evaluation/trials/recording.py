@@ -36,6 +36,7 @@ def row_of(
         searches=_searches(heard, events, tools),
         input_tokens=_tokens(said, "input_tokens"),
         output_tokens=_tokens(said, "output_tokens"),
+        cached_input_tokens=_cached(said),
         model_calls=len(said),
         speculations=report.speculations,
         wasted=_wasted(events),
@@ -134,6 +135,12 @@ def _tokens(said: Sequence[AIMessage], name: str) -> int | None:
             return None
         total += int(usage.get(name, 0))
     return total
+
+
+def _cached(said: Sequence[AIMessage]) -> int:
+    """Of the tokens read, those from the provider's prompt cache; 0 where it does not say."""
+    usages: list[Mapping[str, Any]] = [message.usage_metadata or {} for message in said]
+    return sum(int((usage.get("input_token_details") or {}).get("cache_read") or 0) for usage in usages)
 
 
 def _wasted(events: Sequence[Event]) -> int:

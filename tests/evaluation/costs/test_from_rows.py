@@ -98,6 +98,16 @@ def test_a_model_that_was_called_has_read_something() -> None:
     assert usage.output_tokens == Counted(known=Decimal(100))
 
 
+def test_tokens_from_a_prompt_cache_are_priced_apart() -> None:
+    """They are a part of what was read, also where they are all of it."""
+    rows = [row("bare", cached_input_tokens=400, model_calls=1), row("bare", "q2", cached_input_tokens=1_000)]
+    usage = usage_of(rows, Deployment(), PRICES)
+    assert usage.input_tokens == Counted(known=Decimal(600))
+    assert usage.cached_input_tokens == Counted(known=Decimal(1_400))
+    made = bill("bare", usage, PRICES, model="example-large")
+    assert {line.name: line.amount for line in made.lines}["model input, cached"] == Decimal("0.00042")
+
+
 def test_money_per_saved_second() -> None:
     """2 wasted searches and 50 wasted tokens, for half a second a question."""
     bills = [

@@ -103,6 +103,13 @@ def test_tokens_are_the_sum_or_unknown() -> None:
     assert row([], usage=None).input_tokens is None
 
 
+def test_tokens_from_a_prompt_cache_are_told_apart_where_the_provider_does() -> None:
+    """They stay among the input tokens."""
+    made = row([], usage={**USAGE, "input_token_details": {"cache_read": 7}})
+    assert (made.input_tokens, made.cached_input_tokens) == (20, 7)
+    assert row([]).cached_input_tokens == 0
+
+
 def test_what_served_no_call_was_wasted_also_if_it_is_still_kept() -> None:
     """Cancelled, failed, and kept for a later run: none of them served this one."""
     events: list[Event] = [*map(started, "abc"), ended("a", Fate.SERVED), ended("b", Fate.CANCELLED)]
