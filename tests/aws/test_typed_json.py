@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from langchain_core.documents import Document
 
 from langgraph_prefetch.aws import typed_json
-from langgraph_prefetch.aws.outputs import Packed, pack, unpack
+from langgraph_prefetch.aws.outputs import Packed, _inflated, pack, unpack
 from langgraph_prefetch.errors import UnportableError, UnreadableItemError
 from langgraph_prefetch.values import Output
 
@@ -151,6 +151,11 @@ def test_outputs_of_another_version_or_too_large(packed: Packed) -> None:
     """A miss each; what unfolds to more than it may is not unfolded any further."""
     with pytest.raises(UnreadableItemError):
         unpack(packed, MOST)
+
+
+def test_what_unfolds_to_much_is_not_unfolded() -> None:
+    """A few kilobytes that would be a gigabyte cost no more than what an output may have."""
+    assert len(_inflated(zlib.compress(b"x" * 5_000_000), 1_000)) == 1_001
 
 
 def test_large_outputs_are_compressed() -> None:

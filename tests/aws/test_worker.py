@@ -15,6 +15,7 @@ from langgraph_prefetch.aws import DynamoDBCache
 from langgraph_prefetch.aws.messages import body_of
 from langgraph_prefetch.aws.worker import Worker, WorkerSettings
 from langgraph_prefetch.jobs import Form, Held, HeldState, Job
+from langgraph_prefetch.testing.local_aws import LocalAws
 from langgraph_prefetch.values import Output
 from tests.aws.parts import Faults, Place, until
 
@@ -153,6 +154,22 @@ async def test_duplicates_are_harmless(place: Place, sender: Sender, backend: Ba
     assert adds_up(other)
 
 
+async def test_over_another_server(second_opinion: LocalAws, backend: Backend) -> None:
+    """Queue, claims, results and dead letters by another implementation of the protocols."""
+    queue, dead = second_opinion.make_queue(most_receives=2)
+    place = Place(second_opinion, second_opinion.make_table(), queue, dead)
+    sender = Sender(place)
+    jobs = [sender.job(f"second {number}") for number in range(4)]
+    sender.send(*jobs, jobs[0])
+    sender.text("this is no JSON")
+    async with working(place, backend, replace(QUICK, visibility_seconds=2)) as worker:
+        for job in jobs:
+            assert (await sender.ended(job)).output == Output(f"about {job.arguments['query']}")
+        await eventually(lambda: place.waiting(place.dead) == 1 and place.waiting(place.queue) == 0)
+    assert sorted(backend.begun) == [f"second {number}" for number in range(4)]
+    assert adds_up(worker), worker.counters.values()
+
+
 async def test_late_work_is_dropped(place: Place, sender: Sender, backend: Backend) -> None:
     """After its deadline a message is deleted; a search that runs into it is told as failed."""
     late, slow = (
@@ -171,18 +188,19 @@ async def test_late_work_is_dropped(place: Place, sender: Sender, backend: Backe
 
 @pytest.mark.slow
 async def test_a_search_longer_than_the_visibility(place: Place, sender: Sender, backend: Backend) -> None:
-    """It is extended while it runs: no second worker begins it."""
+    """Message and claim are extended while it runs: it comes to no second worker, and none begins it."""
     job = sender.job("long")
     backend.let_go.clear()
     sender.send(job)
-    settings = replace(QUICK, visibility_seconds=1)
-    async with working(place, backend, settings), working(place, backend, settings):
+    settings = replace(QUICK, visibility_seconds=2)
+    async with working(place, backend, settings) as one, working(place, backend, settings) as other:
         await eventually(lambda: backend.begun)
-        await asyncio.sleep(3)
+        await asyncio.sleep(5)
         backend.let_go.set()
         assert (await sender.ended(job)).state is HeldState.READY
         await eventually(lambda: place.waiting(place.queue) == 0)
     assert backend.begun == ["long"]
+    assert one.counters.values()["received"] + other.counters.values()["received"] == 1
 
 
 async def test_a_search_that_was_given_up_is_stopped(place: Place, sender: Sender) -> None:

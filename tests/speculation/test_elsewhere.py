@@ -344,6 +344,16 @@ def test_equal_searches_of_two_processes_have_one_id(bench: MakeBench) -> None:
     assert len(set(others)) == len(others)
 
 
+def test_the_scope_itself_is_part_of_the_id(bench: MakeBench) -> None:
+    """Callers that are equal in all else, in two scopes (two epochs of an index, say), share nothing."""
+    ids = []
+    for scope in ("epoch 1", "epoch 2", 1, True):
+        rig = bench(**SHARING | {"scope": lambda _, scope=scope: scope})
+        rig.seal(rig.run(tenant="a"), "bridge", tenant="a")
+        ids.append(rig.cache.begun[0][0].id)
+    assert len(set(ids)) == 4
+
+
 def test_what_only_this_process_knows_is_not_shared(bench: MakeBench) -> None:
     """A caller with an open connection in its configuration: the search goes to a worker, its result to nobody else."""
     rig = bench(**SHARING)
