@@ -95,10 +95,11 @@ async def open_bench(context: SuiteContext) -> AsyncIterator[Bench]:
         async def check(call: ToolCall) -> tuple[str, ...]:
             return passages_of(await at_once.ainvoke(call))
 
+        chosen = options_of(context)
         elsewhere = {} if found is None else await asyncio.to_thread(options, found, context.out, search.name)
         bench = Bench(
             questions=questions,
-            arms=arms_of(make_agent(model, search), [search.name], embedder=embedder, **elsewhere),
+            arms=arms_of(make_agent(model, search), [search.name], embedder=embedder, **chosen, **elsewhere),
             tools=(search.name,),
             check=check,
             model=context.model or SCRIPTED,
@@ -122,7 +123,7 @@ def own_bench(context: SuiteContext, make: Callable[[], Any]) -> Bench:
     """
     questions = questions_of(context)
     graph = make()
-    arms = arms_of(graph, context.tools)
+    arms = arms_of(graph, context.tools, **options_of(context))
     checks = context.settings.get("runs", {}).get("check_passages", True)
     return Bench(
         questions=questions,
@@ -166,6 +167,18 @@ def arms_of(graph: Any, tools: Sequence[str], *, embedder: str | None = None, **
         REASONING: reasoning,
     }
     return {name: Arm(name=name, make=make, embedder=embedder) for name, make in made.items()}
+
+
+def options_of(context: SuiteContext) -> dict[str, Any]:
+    """Options of ``with_prefetch`` that the suite's file sets under ``[prefetch]``.
+
+    Raises:
+        ConfigurationError: it is no table.
+    """
+    found = context.settings.get("prefetch", {})
+    if not isinstance(found, dict):
+        raise ConfigurationError("[prefetch] of the suite's file is a table of options of with_prefetch")
+    return dict(found)
 
 
 def counted(questions: Sequence[Question], script: Mapping[str, object] | None = None) -> str:

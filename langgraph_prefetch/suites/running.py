@@ -62,16 +62,24 @@ class Prepared:
         return self.module.plan(self.context)
 
     def run(self) -> SuiteReport:
-        """Do it, in an event loop of its own.
+        """Do it, in an event loop of its own; where there is one already, as in a notebook, ``await arun()``.
 
         Raises:
             OtherEvaluationError: the folder holds another evaluation.
         """
-        claim(self.context.out, self.identity, resume=self.context.resume)
+        return asyncio.run(self.arun())
+
+    async def arun(self) -> SuiteReport:
+        """Do it.
+
+        Raises:
+            OtherEvaluationError: the folder holds another evaluation.
+        """
+        await asyncio.to_thread(claim, self.context.out, self.identity, resume=self.context.resume)
         try:
-            return asyncio.run(self.module.run(self.context))
+            return await self.module.run(self.context)
         except PrefetchError:
-            release(self.context.out, SETTINGS_FILE, BENCH_FILE)
+            await asyncio.to_thread(release, self.context.out, SETTINGS_FILE, BENCH_FILE)
             raise
 
 
