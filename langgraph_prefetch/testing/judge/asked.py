@@ -47,7 +47,8 @@ def _schema(request: Request) -> tuple[Mapping[str, Any], str | None]:
     if wanted.get("type") == "json_schema":
         return wanted["json_schema"]["schema"], None
     for tool in request.body.get("tools") or ():
-        return tool["function"]["parameters"], tool["function"]["name"]
+        as_openai_has_it = tool.get("function") or {"name": tool["name"], "parameters": tool["input_schema"]}
+        return as_openai_has_it["parameters"], as_openai_has_it["name"]
     _, stated, rest = request.prompt.partition(_STATED)
     return (_first_object(rest) if stated else {}), None
 

@@ -1,4 +1,7 @@
-"""Ways in which judges go wrong, each a script for a :class:`~langgraph_prefetch.testing.judge.server.JudgeServer`."""
+"""Ways in which judges go wrong, each a script for a :class:`~langgraph_prefetch.testing.judge.server.JudgeServer`.
+
+Those that need no embeddings work as scripts of an :class:`~langgraph_prefetch.testing.wire.AnthropicWire` as well.
+"""
 
 from __future__ import annotations
 
@@ -94,9 +97,9 @@ class Malformed:
         wanted = asked(request)
         reply = judged(wanted)
         if self.fault == "prose":
-            return Turn(text=(f"On the whole I would say: {json.dumps(reply)} That is my view.",))
+            return Turn(text=(f"On the whole I would say:\n```json\n{json.dumps(reply)}\n```\nThat is my view.",))
         if self.fault == "cut":
-            return Turn(text=(json.dumps(reply)[:-3],))
+            return Turn(text=(json.dumps(reply)[:-1],))
         if self.fault == "empty":
             return Turn(text=("",))
         return said(wanted, {name: _spoilt(self.fault, value) for name, value in reply.items()} | self._extra())

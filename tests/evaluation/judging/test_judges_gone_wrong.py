@@ -3,8 +3,9 @@
 from typing import get_args
 
 import pytest
+from langchain_anthropic import ChatAnthropic
 
-from langgraph_prefetch.evaluation.judging import Compared, Reason, Sample, Scored, Unscored
+from langgraph_prefetch.evaluation.judging import Compared, Judge, Judging, Reason, Sample, Scored, Unscored
 from langgraph_prefetch.testing.judge.behaviours import (
     Behaviour,
     Fault,
@@ -18,7 +19,7 @@ from langgraph_prefetch.testing.judge.behaviours import (
     throttled,
     verbose,
 )
-from langgraph_prefetch.testing.wire import Request, Turn
+from langgraph_prefetch.testing.wire import AnthropicWire, Request, Turn
 from tests.evaluation.judging.served import NONSENSE, bridge, bridges, judging
 
 FAULTS: tuple[Fault, ...] = get_args(Fault)
@@ -66,7 +67,17 @@ def test_the_reply_that_was_no_verdict_is_kept() -> None:
     with judging(Malformed("prose")) as (panel, _):
         panel.score([bridge(1)])
         (answer,) = panel.store._answers.values()
-        assert answer.text.startswith("On the whole I would say: {")
+        assert answer.text.startswith("On the whole I would say:\n")
+
+
+@pytest.mark.parametrize(("behaviour", "mean"), [(sensible, 1.0), (Malformed("out of range"), None), (failing, None)])
+def test_a_model_of_another_provider_is_a_judge_as_well(behaviour: Behaviour, mean: float | None) -> None:
+    """One that replies through a tool call: its arguments are read as strictly."""
+    with AnthropicWire(behaviour) as server:
+        model = ChatAnthropic(model="claude-x", base_url=server.url, api_key="none", max_retries=0)
+        panel = Judging([Judge(name="anthropic:claude-x", model=model)])
+        assert panel.score(bridges(2)).mean == mean
+        assert panel.compare(pairs(1)).coverage.scored == (1 if mean else 0)
 
 
 def test_a_judge_that_never_answers_is_given_up() -> None:
