@@ -8,13 +8,15 @@ from pathlib import Path
 
 from langgraph_prefetch.evaluation.advice.figures import ModeFigures, Prices, RunCount, mode_figures
 from langgraph_prefetch.evaluation.advice.rates import share
-from langgraph_prefetch.evaluation.advice.recordings import places_of, recording_of
+from langgraph_prefetch.evaluation.advice.recordings import recording_of
 from langgraph_prefetch.evaluation.advice.tools import ToolFacts
 from langgraph_prefetch.evaluation.advice.values import BOUNDED
 from langgraph_prefetch.evaluation.importers.values import TracedRun
 from langgraph_prefetch.intent.cues import CueSet
 
 NEEDS_CORPUS = "needs what the tool searches: --corpus FILE …"
+SPLITS = 50
+"""Random halvings of the questions: calibrated on one half, counted on the other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,22 +64,22 @@ def bounded_mode(
     """
     if corpus is None:
         return ModeFigures(mode=BOUNDED, why_not=NEEDS_CORPUS)
-    from langgraph_prefetch.evaluation.near.bounded import BoundedReplay, replay_bounded
+    # These need numpy, which only who gives a corpus has to have installed.
+    from langgraph_prefetch.evaluation.near.figures import near_figures
+    from langgraph_prefetch.evaluation.near.play import NearPlayer
+    from langgraph_prefetch.evaluation.near.store import open_store
     from langgraph_prefetch.near.settings import NearSettings
 
     recording = recording_of(runs, "traces", apart=True)
-    if not places_of(recording, (tool.name,)):
-        return ModeFigures(mode=BOUNDED, why_not="no call of it was recorded")
-    settings = BoundedReplay(
-        corpus=corpus.files,
-        embedder=corpus.embedder,
-        near=NearSettings(epsilon=corpus.epsilon),
-        k=corpus.k,
-        cache=corpus.cache,
-        tools=(tool.name,),
+    near, store = NearSettings(epsilon=corpus.epsilon), open_store(corpus.files, corpus.embedder, corpus.cache)
+    player = NearPlayer(
+        source=store.source, vectors=store.vectors, settings=near, k=corpus.k, tools=(tool.name,), cues=cues
     )
-    result = replay_bounded([recording], settings, cues=cues)
-    together, played = result.figures[-1], result.played
+    played = player.play([recording])
+    store.vectors.save()
+    if not played.calls:
+        return ModeFigures(mode=BOUNDED, why_not="its calls hold no text that could be searched for")
+    together = near_figures(played, near, splits=SPLITS, seed=0)[-1]
     accepted = together.accepted_share
     fetches = played.fetches / max(1.0, sum(each.calls for each in exact))
     note = (
