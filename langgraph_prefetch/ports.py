@@ -9,7 +9,10 @@ from contextvars import Context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from langchain_core.runnables import RunnableConfig
+
 from langgraph_prefetch.config import ToolPolicy
+from langgraph_prefetch.events import SearchCallAnswered
 from langgraph_prefetch.jobs import Form
 from langgraph_prefetch.jobs import JobQueue as JobQueue
 from langgraph_prefetch.jobs import ResultCache as ResultCache
@@ -240,4 +243,86 @@ class MatrixEmbedder(Protocol):
 
     def embed_matrix(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of texts, shape ``(len(texts), dimensions)``, C-contiguous; used by several threads at once."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredCall:
+    """One call of a service's agent, as it was answered. Times are seconds.
+
+    Attributes:
+        content: what the tool gave: of a tool the content of its message, of a retriever its documents.
+        artifact: the artifact of a tool's message.
+        answered: how; None where no prefetch could have answered it.
+        lookup_seconds: from the call to a prefetched answer, or to knowing that there is none.
+        seconds: of the whole call.
+    """
+
+    content: Any
+    artifact: Any = None
+    answered: SearchCallAnswered | None = None
+    lookup_seconds: float = 0.0
+    seconds: float = 0.0
+
+
+class ServiceTurn(Protocol):
+    """One turn of a service's agent, as a prefetcher hears it. Nothing but the tools themselves raises here."""
+
+    def think(self, step: Hashable, text: str) -> None:
+        """In one step of its own the agent has thought this; what that makes likely is started."""
+        ...
+
+    def will_call(self, step: Hashable, position: int, tool: str, arguments: Mapping[str, Any]) -> None:
+        """The agent has decided on this call, and will ask for it."""
+        ...
+
+    def end_step(self, step: Hashable) -> None:
+        """The step is over."""
+        ...
+
+    def service_ran(self, tool: str) -> None:
+        """The service itself ran something that may have changed what searches find."""
+        ...
+
+    def call(self, tool: str, arguments: Mapping[str, Any], call_id: str, batch: Hashable) -> AnsweredCall:
+        """Answer one call; those of one ``batch`` run side by side. Raises what the tool raises."""
+        ...
+
+    async def acall(self, tool: str, arguments: Mapping[str, Any], call_id: str, batch: Hashable) -> AnsweredCall:
+        """:meth:`call` on the event loop."""
+        ...
+
+    def close(self) -> None:
+        """The turn is over. Idempotent."""
+        ...
+
+
+@runtime_checkable
+class ServiceAgent(Protocol):
+    """An agent that a service runs, with the tools it leaves to the caller: ``prefetcher.service_agent(…)``."""
+
+    @property
+    def tools(self) -> Collection[str]:
+        """The names by which the service calls them."""
+        ...
+
+    def open(
+        self,
+        question: str,
+        configurable: Mapping[str, Any],
+        config: RunnableConfig | None = None,
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> ServiceTurn:
+        """Begin a turn.
+
+        Args:
+            question: the user's words, which are never taken for what the agent thinks.
+            configurable: trusted configuration, told to the tools and part of what a result depends on.
+            config: of the caller.
+            loop: the event loop that async tools run on.
+        """
+        ...
+
+    def say_once(self, key: str, message: str) -> None:
+        """Log a line, the first time that ``key`` is given."""
         ...

@@ -202,9 +202,8 @@ class PrefetchedRetriever(BaseRetriever):
             Output,
         )
 
-    def _found(self, output: Output, marks: Marks) -> _Found:
-        metadata = {**(self.metadata or {}), **marks} if marks else self.metadata
-        return _Found(name=self.name, tags=self.tags, metadata=metadata, found=output.content, inner=self.inner)
+    def _found(self, output: Output, marks: Marks) -> BaseRetriever:
+        return found_by(self.inner, output, marks)
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
         raise NotImplementedError("invoke() goes to the inner retriever")
@@ -221,6 +220,14 @@ class _Found(BaseRetriever):
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
         return self.found
+
+
+def found_by(retriever: BaseRetriever, output: Output, marks: Marks) -> BaseRetriever:
+    """A retriever with the name, tags, metadata (and ``marks``) of ``retriever`` that gives ``output``."""
+    metadata = {**(retriever.metadata or {}), **marks} if marks else retriever.metadata
+    return _Found(
+        name=retriever.get_name(), tags=retriever.tags, metadata=metadata, found=output.content, inner=retriever
+    )
 
 
 def _arguments(tool: BaseTool, given: Any) -> tuple[dict[str, Any] | None, str | None]:

@@ -20,6 +20,7 @@ from langgraph_prefetch.graph.near.view import view_of
 from langgraph_prefetch.graph.next_call.calls import NextModelCalls
 from langgraph_prefetch.graph.next_call.owned import owned
 from langgraph_prefetch.graph.retrievers import RetrieverSearch
+from langgraph_prefetch.graph.service_agents import Held, HeldTools, held_tools, own_names
 from langgraph_prefetch.graph.survey import refusal_of
 from langgraph_prefetch.graph.tools import LangChainTool
 from langgraph_prefetch.graph.variants.models import VariantModel
@@ -185,6 +186,28 @@ class Prefetcher(PrefetchEngine):
         self._take(search)
         self._take_near(search, retriever, self._near_of(name, near))
         return PrefetchedRetriever.over(retriever, self, search)
+
+    def service_agent(self, tools: Sequence[Held] | Mapping[str, Held]) -> HeldTools:
+        """An agent that a service runs, such as a Bedrock Agent, and the tools whose calls it leaves to the caller.
+
+        Args:
+            tools: LangChain tools and retrievers; a mapping says the names by which the service calls them. A
+                retriever is known by that name here too, and is called with its argument ``query``.
+
+        Raises:
+            UnknownToolError: one that this prefetcher names is not among them.
+            ConfigurationError: something that is no tool and no retriever, or two of one name.
+        """
+        held = held_tools(tools)
+        names = own_names(held, self.policies)
+        self.agent_has(held)
+        for name in names:
+            each = held[name]
+            if isinstance(each, BaseRetriever):
+                self.retriever(each, name=name)
+            else:
+                self.admit(each)
+        return HeldTools(self, held, names)
 
     def _near_of(self, name: str, given: NearMiss | None) -> NearMiss | None:
         near = self.options.near.get(name) if given is None else given
