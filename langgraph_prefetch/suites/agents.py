@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from langgraph_prefetch.graph.survey import tool_nodes
 from langgraph_prefetch.suites.aws_target import options, services
 from langgraph_prefetch.suites.contract import BENCH_FILE, SuiteContext
 from langgraph_prefetch.suites.own import open_store, questions_of, scripted_of, search_tool
-from langgraph_prefetch.suites.scopes import scope_of
+from langgraph_prefetch.suites.scopes import scopes
 from langgraph_prefetch.suites.scripted import Scripted
 from langgraph_prefetch.testing.models import ScriptedChatModel
 
@@ -145,7 +146,7 @@ def arms_of(graph: Any, tools: Sequence[str], *, embedder: str | None = None, **
     Raises:
         ConfigurationError: it is no compiled graph, has no such tool, or holds prefetch already.
     """
-    kept: dict[str, Any] = {"scope": scope_of, "ignore_configurable": (SCOPE, "thread_id")}
+    kept: dict[str, Any] = {"scope": scopes(uuid.uuid4().hex), "ignore_configurable": (SCOPE, "thread_id")}
     off = Budgets(guesses_per_step=0, sealed_per_step=0, per_run=0)
 
     def wrapped() -> Agent:
@@ -166,7 +167,7 @@ def arms_of(graph: Any, tools: Sequence[str], *, embedder: str | None = None, **
         DIRECT: direct,
         REASONING: reasoning,
     }
-    return {name: Arm(name=name, make=make, embedder=embedder) for name, make in made.items()}
+    return {name: Arm(name=name, make=make, keeps=name == WRAPPED, embedder=embedder) for name, make in made.items()}
 
 
 def options_of(context: SuiteContext) -> dict[str, Any]:

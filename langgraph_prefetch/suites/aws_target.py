@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from langgraph_prefetch.errors import ConfigurationError
-from langgraph_prefetch.suites.scopes import scope_of
+from langgraph_prefetch.suites.scopes import scopes
 
 QUEUE, TABLE, DATABASE = "LANGGRAPH_PREFETCH_QUEUE", "LANGGRAPH_PREFETCH_TABLE", "LANGGRAPH_PREFETCH_DATABASE"
 NAMESPACE = "study"
@@ -55,16 +55,10 @@ def options(found: Services, out: Path, tool: str) -> dict[str, Any]:
     """
     from langgraph_prefetch.aws import DynamoDBCache, SQSExecutor
 
-    run_id = _run_id(out)
-
-    def scope(configurable: Mapping[str, Any]) -> str | None:
-        inner = scope_of(configurable)
-        return None if inner is None else f"{run_id}/{inner}"
-
     return {
         "executor": SQSExecutor(found.queue, tools=(tool,)),
         "cache": DynamoDBCache(found.table, namespace=NAMESPACE),
-        "scope": scope,
+        "scope": scopes(_run_id(out)),
     }
 
 

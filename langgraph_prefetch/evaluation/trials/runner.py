@@ -42,11 +42,13 @@ class Arm:
 
     Attributes:
         make: makes an agent, of which there are as many as runs at once.
+        keeps: it keeps results within a scope, in this process.
         embedder: the identity of what makes the vectors it searches with; None where that is not known.
     """
 
     name: str
     make: Callable[[], Agent]
+    keeps: bool = False
     embedder: str | None = None
 
 
@@ -179,6 +181,7 @@ class _Work:
         self._rows, self._settings, self._check, self._events, self._say = rows, settings, check, events, say
         self._failures: Counter[str] = Counter()
         self._done = planned - len(left)
+        self._kept: set[str] = set()
         self._writing = asyncio.Lock()
         self.given_up: dict[str, str] = {}
 
@@ -192,7 +195,11 @@ class _Work:
             if trial.arm not in agents:
                 agents[trial.arm] = self._arms[trial.arm].make()
                 if self._settings.warm_up:
-                    await self._ask(agents[trial.arm], dataclasses.replace(trial, scope="warm-up"), [])
+                    await self._uncounted(agents[trial.arm], dataclasses.replace(trial, scope="warm-up"))
+            if trial.warm and self._arms[trial.arm].keeps and trial.scope not in self._kept:
+                # Its cold run was made by a process that is gone, and so is what it kept: it would not be warm.
+                self._say(f"{trial.arm} {trial.question_id}: asked once more, uncounted, to be warm")
+                await self._uncounted(agents[trial.arm], trial)
             await self._one(agents[trial.arm], trial)
 
     async def _one(self, agent: Agent, trial: Trial) -> None:
@@ -205,6 +212,7 @@ class _Work:
                 self.given_up[trial.arm] = error
         else:
             self._failures[trial.arm] = 0
+            self._kept.add(trial.scope)
             row = row_of(self._settings.suite, trial, question, heard, events, self._settings.tools)
             row = await checked(row, searches_made(heard.messages, self._settings.tools), self._check)
         async with self._writing:  # on a thread: another run's tokens may be arriving
@@ -212,9 +220,14 @@ class _Work:
         self._done += 1
         self._say(self._line(row))
 
-    async def _ask(self, agent: Agent, trial: Trial, events: list[Event]) -> tuple[Heard | None, str]:
+    async def _uncounted(self, agent: Agent, trial: Trial) -> None:
+        await self._ask(agent, trial, [], thread="uncounted")
+
+    async def _ask(
+        self, agent: Agent, trial: Trial, events: list[Event], *, thread: str = ""
+    ) -> tuple[Heard | None, str]:
         unsubscribe = agent.subscribe(events.append) if agent.subscribe is not None else None
-        configurable = {SCOPE: trial.scope, "thread_id": f"{trial.scope}/{trial.place}"}
+        configurable = {SCOPE: trial.scope, "thread_id": f"{trial.scope}/{trial.place}/{thread}"}
         try:
             async with asyncio.timeout(self._settings.timeout_seconds):
                 return await ask(agent.runnable, self._questions[trial.question_id].text, configurable), ""

@@ -39,8 +39,8 @@ class Quick:
         )
 
 
-def arm(name: str, agent: Any, *, embedder: str | None = None) -> Arm:
-    return Arm(name=name, make=lambda: Agent(agent), embedder=embedder)
+def arm(name: str, agent: Any, *, keeps: bool = False, embedder: str | None = None) -> Arm:
+    return Arm(name=name, make=lambda: Agent(agent), keeps=keeps, embedder=embedder)
 
 
 def questions(count: int) -> dict[str, Question]:

@@ -24,7 +24,8 @@ async def outcome(
 ) -> Outcome:
     asked = questions(count)
     trials = paired_trials(list(asked), list(agents), warm=options.pop("warm", False), seed=5)
-    arms = {name: arm(name, agent) for name, agent in agents.items()}
+    arms = {name: arm(name, agent, keeps=name == "wrapped") for name, agent in agents.items()}
+    await asyncio.to_thread(path.mkdir, exist_ok=True)
     rows = await asyncio.to_thread(RowFile, path / "rows.jsonl")
     return await run_trials(trials, asked, arms, rows, settings, **options)
 
@@ -170,3 +171,28 @@ async def test_the_run_before_the_first_is_not_counted(tmp_path: Path) -> None:
     assert len(result.rows) == 2
     assert agent.asked[0][1] == "warm-up"
     assert len(agent.asked) == 3
+
+
+async def test_a_warm_run_is_made_warm_again_where_what_was_kept_is_gone(tmp_path: Path) -> None:
+    """Resumed in another process, only an arm that keeps results is asked once more before, and that is not counted."""
+    said: list[str] = []
+
+    def stop(line: str) -> None:
+        said.append(line)
+        if len(said) == 4:
+            raise Killed
+
+    with pytest.raises(BaseExceptionGroup):
+        await outcome(tmp_path, {"bare": Quick(), "wrapped": Quick()}, count=1, warm=True, say=stop)
+    # Of one question, two arms, cold and warm, all four are made; without its warm rows they are to be made again.
+    path = tmp_path / "rows.jsonl"
+    lines = await asyncio.to_thread(path.read_text, encoding="utf-8")
+    cold = "".join(f"{line}\n" for line in lines.splitlines() if '"warm": false' in line)
+    await asyncio.to_thread(path.write_text, cold, encoding="utf-8")
+    bare, wrapped = Quick(), Quick()
+    result = await outcome(tmp_path, {"bare": bare, "wrapped": wrapped}, count=1, warm=True)
+    assert (len(bare.asked), len(wrapped.asked), len(result.rows)) == (1, 2, 4)
+    assert len({scope for _, scope in wrapped.asked}) == 1
+    once = Quick()
+    await outcome(tmp_path / "new", {"wrapped": once}, count=1, warm=True)
+    assert len(once.asked) == 2, "where nothing is gone nothing is asked again"
