@@ -6,6 +6,8 @@ import os
 import threading
 import time
 import weakref
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from langgraph_prefetch.aws._extras import boto3, botocore_config, botocore_errors
@@ -60,6 +62,7 @@ class Connection:
             parameter_validation=False,
         )
         self._lock = threading.Lock()
+        self._counts: Counter[str] = Counter()
         self.threads = Threads(f"langgraph-prefetch-{service}", connections)
         self.time = ServerTime()
         self.latency = Latency()
@@ -105,11 +108,25 @@ class Connection:
                 self._heard(error.response)
                 if code_of(error) == CONDITION:
                     raise ConditionFailedError(error.response.get("Item")) from None
+                self.count("failed_calls")
+                raise
+            except BaseException:
+                self.count("failed_calls")
                 raise
         if timed:
             self.latency.add(time.monotonic() - began)
         self._heard(response)
         return response
+
+    def count(self, what: str) -> None:
+        """One more of it."""
+        with self._lock:
+            self._counts[what] += 1
+
+    def counts(self, names: Sequence[str]) -> dict[str, int]:
+        """How many there have been of each, and how many calls failed."""
+        with self._lock:
+            return {name: self._counts[name] for name in (*names, "failed_calls")}
 
     def after_fork(self) -> None:
         """In a forked child: sockets and threads are the parent's."""

@@ -16,7 +16,7 @@ from langgraph_prefetch.aws.table import Table
 from langgraph_prefetch.aws.voids import Voids
 from langgraph_prefetch.config import require_at_least
 from langgraph_prefetch.errors import ConfigurationError, NotDispatchedError
-from langgraph_prefetch.jobs import Held, Job
+from langgraph_prefetch.jobs import Held, HeldState, Job
 from langgraph_prefetch.values import Output
 
 READ_SECONDS = 1.0
@@ -122,9 +122,11 @@ class DynamoDBCache:
         if not await self._voids.settled(job.scope_id or ""):
             raise NotDispatchedError("what was written in the scope is not marked yet")
         try:
-            return await self._connection.threads.run(lambda: self.table.begin(job, self.now(), here=here))
+            held = await self._connection.threads.run(lambda: self.table.begin(job, self.now(), here=here))
         except Exception as error:  # a failure of the table is a miss
             raise NotDispatchedError(f"the table gave nothing ({type(error).__name__})") from error
+        self._connection.count({HeldState.ABSENT: "begun", HeldState.READY: "found"}.get(held.state, "joined"))
+        return held
 
     async def wait(self, job: Job, began: Callable[[float], None]) -> Held:
         """Wait for the end of ``job``, at most until its deadline.
@@ -132,7 +134,9 @@ class DynamoDBCache:
         Raises:
             RemoteSearchError: the table does not answer any more, or the deadline passed.
         """
-        return await self._polling.wait(job, began)
+        held = await self._polling.wait(job, began)
+        self._connection.count("received" if held.state is HeldState.READY else "failed")
+        return held
 
     def keep(self, job: Job, output: Output, *, age: float, took: float) -> None:
         """Keep a result that this process has found, soon."""
@@ -150,6 +154,14 @@ class DynamoDBCache:
     def void(self, scope_id: str) -> None:
         """What was read in a scope until now may have changed: from here on no look finds it."""
         self._voids.void(scope_id)
+
+    def counts(self) -> dict[str, int]:
+        """What came of looks and waits.
+
+        Where results are shared: searches ``begun``, results ``found`` ready, searches of others ``joined``. Of those
+        on workers: results ``received``, and searches that ``failed`` or were given up. ``failed_calls`` of the table.
+        """
+        return self._connection.counts(("begun", "found", "joined", "received", "failed"))
 
     def check(self) -> None:
         """Ask whether the table is there and has the right key; warn if its TTL is off.

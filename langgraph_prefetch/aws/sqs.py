@@ -97,13 +97,18 @@ class SQSExecutor:
         Raises:
             NotDispatchedError: it is not there, or nobody knows.
         """
-        if self._connection.breaker.is_open:
-            raise NotDispatchedError("the queue does not work")
         try:
-            body = body_of(job)
-        except UnportableError as error:
+            if self._connection.breaker.is_open:
+                raise NotDispatchedError("the queue does not work")
+            await self._batches.put(Entry(body_of(job), job.generation))
+        except (NotDispatchedError, UnportableError) as error:
+            self._connection.count("not_sent")
             raise NotDispatchedError(str(error)) from error
-        await self._batches.put(Entry(body, job.generation))
+        self._connection.count("sent")
+
+    def counts(self) -> dict[str, int]:
+        """Searches that were ``sent``, that were ``not_sent`` and so ran here, and ``failed_calls`` of the queue."""
+        return self._connection.counts(("sent", "not_sent"))
 
     def check(self) -> None:
         """Ask whether the queue is there.

@@ -55,6 +55,7 @@ def test_queue_down(machines: Any, caplog: pytest.LogCaptureFixture) -> None:
         for number in range(6):
             served_here(machine, f"queue down {number}")
     assert machine.prefetch.options.executor.connection.breaker.is_open
+    assert machine.prefetch.options.executor.counts() == {"sent": 0, "not_sent": 6, "failed_calls": 3}
     assert [each.getMessage().split(" (")[0] for each in caplog.records] == ["sqs does not work"]
 
 

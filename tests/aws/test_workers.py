@@ -50,8 +50,19 @@ def machines(place: Place) -> Iterator[Any]:
 
 def test_hit(machines: Any, log: Path) -> None:
     """A result that is ready is served, and the search was made once, on the other side, as an early one."""
-    run = machines().run().sealed_and(READY, "hit")
+    machine = machines()
+    run = machine.run().sealed_and(READY, "hit")
     assert run.answer("hit") == Output(searching.answer("hit"))
+    options = machine.prefetch.options
+    assert options.executor.counts() == {"sent": 1, "not_sent": 0, "failed_calls": 0}
+    assert options.cache.counts() == {
+        "begun": 0,
+        "found": 0,
+        "joined": 0,
+        "received": 1,
+        "failed": 0,
+        "failed_calls": 0,
+    }
     begun = [line for line in searching.lines(log) if line.get("begins") == "hit"]
     assert [(line["pid"] == os.getpid(), line["early"]) for line in begun] == [(False, True)]
 
@@ -123,6 +134,7 @@ def test_processes_share_within_a_scope(machines: Any, log: Path) -> None:
     run = other.run({"tenant": "a"}).sealed_and(READY, "shared")
     assert run.answer("shared") == Output(searching.answer("shared"))
     assert len(searched(log, "shared")) == 1
+    assert [each.prefetch.options.cache.counts()["found"] for each in (one, other)] == [0, 1]
 
 
 def test_processes_that_miss_at_once_search_once(machines: Any, log: Path) -> None:
