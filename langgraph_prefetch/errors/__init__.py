@@ -25,6 +25,7 @@
     │   ├── RetrieverError
     │   ├── NoJudgeError
     │   ├── JudgeModelError
+    │   ├── SimulationError
     │   ├── NothingToJudgeError
     │   └── MissingPartError
     ├── MissingExtraError (ImportError)     an optional library is not installed
@@ -56,6 +57,10 @@
     │   ├── CredentialsError
     │   ├── QueueUnusableError
     │   └── TableUnusableError
+    ├── ServingError                        a request that a pool of replicas could not serve
+    │   ├── QueueFullError
+    │   ├── PoolClosedError
+    │   └── ReplicaLostError
     ├── FitError                            traces from which nothing can be fitted
     ├── CueFileError                        a file of cues that cannot be read
     ├── PriceFileError                      a file of prices that cannot be read
@@ -125,6 +130,13 @@ from langgraph_prefetch.errors.remote import (
     UnreadableItemError,
 )
 from langgraph_prefetch.errors.samples import SampleError
+from langgraph_prefetch.errors.serving import (
+    PoolClosedError,
+    QueueFullError,
+    ReplicaLostError,
+    ServingError,
+    SimulationError,
+)
 from langgraph_prefetch.errors.speculation import (
     NotServableError,
     SpeculationDeclinedError,
@@ -186,20 +198,25 @@ __all__ = [
     "OperatorTraceError",
     "OtherEvaluationError",
     "PlanError",
+    "PoolClosedError",
     "PrefetchError",
     "PriceFileError",
+    "QueueFullError",
     "QueueUnusableError",
     "ReadOnlyServerError",
     "RefusedPassagesError",
     "RemoteSearchError",
     "RemoteToolError",
+    "ReplicaLostError",
     "ReportError",
     "RetrieverError",
     "SampleError",
     "SchemaVersionError",
     "ServerTimeError",
     "ServerUnreachableError",
+    "ServingError",
     "ShardError",
+    "SimulationError",
     "SpeculationDeclinedError",
     "SpeculationRejectedError",
     "StoreError",

@@ -1,0 +1,206 @@
+"""Who waits at a pool of replicas, and which replica serves whom. No clock and no I/O: times are passed in.
+
+The live pools and the simulator both run this very object; they differ only in how time passes and in what is done
+while a replica is busy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from langgraph_prefetch.errors import ConfigurationError
+from langgraph_prefetch.errors.serving import QueueFullError
+from langgraph_prefetch.serving.queueing.waiting import QueuePolicy, Waiting
+
+MAX_WAITING = 1_024
+MAX_RESIDENTS = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """A request that a replica serves, from ``began_at`` on."""
+
+    waiting: Waiting
+    replica: int
+    began_at: float
+
+
+@dataclass(slots=True, kw_only=True)
+class _Replica:
+    number: int
+    busy: int = 0
+    retiring: bool = False
+    residents: set[str] = field(default_factory=set)
+
+
+class Desk:
+    """The queue of one pool and its replicas.
+
+    Args:
+        name: of the pool, for errors.
+        policy: who is next.
+        replicas: at the start.
+        concurrency: visits that one replica serves at once.
+        stateful: a request returns to the replica that served it first, until `forget`.
+        returns: how likely a request comes back, which counts as load of the replica that it would return to.
+        max_waiting: demand beyond is refused; speculation is refused from half of it on.
+        demand_reserve: places that speculation never takes, so that demand finds them free.
+
+    Raises:
+        ConfigurationError: a value out of its range.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        policy: QueuePolicy,
+        replicas: int = 1,
+        concurrency: int = 1,
+        stateful: bool = False,
+        returns: float = 0.0,
+        max_waiting: int = MAX_WAITING,
+        demand_reserve: int = 0,
+    ) -> None:
+        if concurrency < 1 or max_waiting < 1 or demand_reserve < 0:
+            raise ConfigurationError(f"pool {name!r}: concurrency and max_waiting start at 1, demand_reserve at 0")
+        self.name, self.policy, self.stateful = name, policy, stateful
+        self._concurrency, self._max_waiting, self._reserve = concurrency, max_waiting, demand_reserve
+        self._returns = returns
+        self._waiting: list[Waiting] = []
+        self._replicas: dict[int, _Replica] = {}
+        self._home: dict[str, int] = {}
+        self._numbers = 0
+        self.resize(replicas)
+
+    @property
+    def waiting(self) -> tuple[Waiting, ...]:
+        """Who waits, in the order they came."""
+        return tuple(self._waiting)
+
+    @property
+    def busy(self) -> int:
+        """Visits under way."""
+        return sum(each.busy for each in self._replicas.values())
+
+    @property
+    def replicas(self) -> tuple[int, ...]:
+        """Numbers of the replicas that take new requests."""
+        return tuple(each.number for each in self._replicas.values() if not each.retiring)
+
+    @property
+    def places(self) -> int:
+        """Visits that can be under way at once."""
+        return len(self.replicas) * self._concurrency
+
+    def join(self, waiting: Waiting) -> None:
+        """A request begins to wait.
+
+        Raises:
+            QueueFullError: too many wait already.
+        """
+        room = self._max_waiting // 2 if waiting.speculative else self._max_waiting
+        if len(self._waiting) >= room:
+            raise QueueFullError(self.name, room)
+        self._waiting.append(waiting)
+
+    def leave(self, request_id: str) -> bool:
+        """Requests with this id wait no longer. False: none did."""
+        before = len(self._waiting)
+        self._waiting = [each for each in self._waiting if each.request_id != request_id]
+        return len(self._waiting) < before
+
+    def serve(self, now: float) -> Serving | None:
+        """Begin the next visit; None where nobody waits or nobody who waits can be served now."""
+        free = [each for each in self._replicas.values() if each.busy < self._concurrency]
+        if not free or not self._waiting:
+            return None
+        eligible = self._eligible(free)
+        if not eligible:
+            return None
+        place = self.policy.choose(eligible, now)
+        chosen = eligible[place]
+        if chosen.speculative and self._free_places(free) <= self._reserve:
+            return None  # whoever was chosen over demand does not exist: no demand can be served now
+        if eligible is not self._waiting:
+            place = next(place for place, each in enumerate(self._waiting) if each is chosen)
+        del self._waiting[place]
+        replica = self._replica_for(chosen, free)
+        replica.busy += 1
+        if self.stateful and chosen.request_id not in self._home:
+            self._settle(chosen.request_id, replica)
+        return Serving(waiting=chosen, replica=replica.number, began_at=now)
+
+    def done(self, serving: Serving) -> None:
+        """A visit is over, however it ended."""
+        replica = self._replicas.get(serving.replica)
+        if replica is not None:  # None: it was lost meanwhile
+            replica.busy -= 1
+            self._retire(replica)
+
+    def forget(self, request_id: str) -> None:
+        """The request has left the flow: its replica need not be kept for it."""
+        home = self._home.pop(request_id, None)
+        if home is not None and home in self._replicas:
+            self._replicas[home].residents.discard(request_id)
+            self._retire(self._replicas[home])
+
+    def resize(self, replicas: int) -> None:
+        """So many replicas from now on. Those too many serve what they have begun, and their residents, and go.
+
+        Raises:
+            ConfigurationError: fewer than 0.
+        """
+        if replicas < 0:
+            raise ConfigurationError(f"pool {self.name!r}: {replicas} replicas; there are 0 or more")
+        staying = [each for each in self._replicas.values() if not each.retiring]
+        for each in self._replicas.values():  # one that was on its way out is there already: it stays
+            if each.retiring and len(staying) < replicas:
+                each.retiring = False
+                staying.append(each)
+        while len(staying) < replicas:
+            staying.append(_Replica(number=self._numbers))
+            self._replicas[self._numbers] = staying[-1]
+            self._numbers += 1
+        for each in sorted(staying, key=self._load)[: len(staying) - replicas]:
+            each.retiring = True
+            self._retire(each)
+
+    def lost(self, replica: int) -> None:
+        """A replica is gone; whoever would return to it is served by another."""
+        gone = self._replicas.pop(replica, None)
+        for request_id in gone.residents if gone else ():
+            self._home.pop(request_id, None)
+
+    def _eligible(self, free: list[_Replica]) -> list[Waiting]:
+        open_to_all = any(not each.retiring for each in free)
+        if not self._home and open_to_all:
+            return self._waiting
+        numbers = {each.number for each in free}
+        return [
+            each
+            for each in self._waiting
+            if (open_to_all if each.request_id not in self._home else self._home[each.request_id] in numbers)
+        ]
+
+    def _settle(self, request_id: str, replica: _Replica) -> None:
+        if len(self._home) >= MAX_RESIDENTS:  # requests that never said they left
+            self.forget(next(iter(self._home)))
+        self._home[request_id] = replica.number
+        replica.residents.add(request_id)
+
+    def _replica_for(self, chosen: Waiting, free: list[_Replica]) -> _Replica:
+        if chosen.request_id in self._home:
+            return self._replicas[self._home[chosen.request_id]]
+        return min((each for each in free if not each.retiring), key=self._load)
+
+    def _load(self, replica: _Replica) -> tuple[float, int]:
+        """Visits under way and those that residents are predicted to make."""
+        return replica.busy + self._returns * len(replica.residents), replica.number
+
+    def _free_places(self, free: list[_Replica]) -> int:
+        return sum(self._concurrency - each.busy for each in free if not each.retiring)
+
+    def _retire(self, replica: _Replica) -> None:
+        if replica.retiring and not replica.busy and not replica.residents:
+            del self._replicas[replica.number]
