@@ -52,10 +52,10 @@ class Batches:
         """Send one; returns when it is sent, raises what sending it raised."""
         with self._lock:
             self._waiting.append(entry)
-            full, first = len(self._waiting) >= MOST_ENTRIES, len(self._waiting) == 1
+            full = len(self._waiting) >= MOST_ENTRIES
         if full:
             self._flush()
-        elif first:
+        else:  # not only for the first: its loop may end before its time has come
             asyncio.get_running_loop().call_later(self._seconds, self._flush)
         await asyncio.wrap_future(entry.sent)
 

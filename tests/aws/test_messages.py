@@ -1,6 +1,8 @@
 """Jobs as messages: small, typed, read strictly."""
 
+import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langgraph_prefetch.aws.batches import MOST_BYTES as BATCH_BYTES
-from langgraph_prefetch.aws.batches import Entry, packed
+from langgraph_prefetch.aws.batches import Batches, Entry, packed, settle
 from langgraph_prefetch.aws.messages import ATTRIBUTES, MOST_BYTES, body_of, job_of, size_of
+from langgraph_prefetch.aws.threads import Threads
 from langgraph_prefetch.errors import UnportableError, UnreadableItemError
 from langgraph_prefetch.jobs import Form, Job
 
@@ -77,6 +80,32 @@ def test_what_is_no_message_of_ours(body: str) -> None:
 def test_another_version_is_called_so() -> None:
     with pytest.raises(UnreadableItemError, match="another version"):
         job_of(changed(v=2))
+
+
+def test_what_comes_in_a_moment_goes_together() -> None:
+    """Twelve at once are two batches; one whose loop ended before its time goes with the next."""
+    sent: list[list[str]] = []
+
+    def send(entries: Sequence[Entry]) -> None:
+        sent.append([entry.body for entry in entries])
+        for entry in entries:
+            settle(entry, None)
+
+    batches = Batches(send, Threads("test", 2), 0.01)
+
+    async def put(*bodies: str) -> None:
+        await asyncio.gather(*(batches.put(Entry(body, body)) for body in bodies))
+
+    asyncio.run(put(*map(str, range(12))))
+    assert sorted(map(len, sent)) == [2, 10]
+
+    async def leave() -> None:
+        asyncio.get_running_loop().create_task(batches.put(Entry("left", "left")))
+        await asyncio.sleep(0)
+
+    asyncio.run(leave())
+    asyncio.run(asyncio.wait_for(put("next"), 20))
+    assert "next" in sent[-1]
 
 
 @given(st.lists(st.integers(0, BATCH_BYTES), max_size=40))
