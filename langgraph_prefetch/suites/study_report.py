@@ -18,7 +18,7 @@ from langgraph_prefetch.suites.hits import hit, lookups, rate, searched, strict_
 from langgraph_prefetch.suites.pairing import answered, searches
 from langgraph_prefetch.suites.study_tables import (
     cold_miss_section,
-    languages_section,
+    groups_section,
     milliseconds,
     published_section,
     searches_section,
@@ -56,7 +56,7 @@ def report(
         searches_section(compared, context.seed),
         cold_miss_section(series, compared),
         kinds_section(compared),
-        languages_section(compared),
+        groups_section(compared),
         *timeline_section(compared, events),
     ]
     return SuiteReport(

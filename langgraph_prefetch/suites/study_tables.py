@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from langgraph_prefetch.evaluation.reporting.values import Section, Table, Text
 from langgraph_prefetch.evaluation.rows import RunRow
@@ -182,21 +182,38 @@ def cold_miss_section(series: Sequence[RunRow], compared: Sequence[RunRow]) -> S
     return Section(title="The effect size of the cold miss", blocks=(table, Text(paragraphs=(said,))))
 
 
-def languages_section(compared: Sequence[RunRow]) -> Section:
-    """By the language of the question."""
-    names = tuple(dict.fromkeys(row.language for row in compared if row.language))
-    rows = []
-    for name in names:
-        kept = [row for row in compared if row.language == name]
-        whole = end_to_end(kept, seed=0)
-        alone = answered(kept, arm=REASONING)
-        rows.append((name, str(len(whole.pairs.first)), rate(alone, hit), estimate(whole.difference), whole.share_cell))
-    table = Table(
-        caption="By language, cold",
-        head=("language", "pairs", "hits from reasoning alone", "wrapped less bare, s", "of the bare run"),
-        rows=tuple(rows),
+def groups_section(compared: Sequence[RunRow]) -> Section:
+    """Hit rates and savings by the language of the question, and by its type."""
+    return Section(
+        title="By language and by type: hits and savings",
+        blocks=(
+            _groups("language", compared, lambda row: row.language),
+            _groups("type", compared, lambda row: row.kind),
+        ),
     )
-    return Section(title="By language", blocks=(table,))
+
+
+def _groups(name: str, compared: Sequence[RunRow], of: Callable[[RunRow], str]) -> Table:
+    rows = []
+    for group in dict.fromkeys(of(row) for row in compared if of(row)):
+        kept = [row for row in compared if of(row) == group]
+        whole = end_to_end(kept, seed=0)
+        rows.append(
+            (
+                group,
+                str(len(whole.pairs.first)),
+                rate(answered(kept, arm=WRAPPED), hit),
+                rate(answered(kept, arm=REASONING), hit),
+                estimate(whole.difference),
+                whole.share_cell,
+            )
+        )
+    return Table(
+        caption=f"By {name}, cold",
+        head=(name, "pairs", "hits, wrapped", "hits, reasoning alone", "wrapped less bare, s", "of the bare run"),
+        rows=tuple(rows),
+        note="Hits by the study's definition, of runs with a search.",
+    )
 
 
 def _difference(first: Sequence[float], second: Sequence[float]) -> str:
