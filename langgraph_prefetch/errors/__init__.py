@@ -57,6 +57,9 @@
     │   ├── CredentialsError
     │   ├── QueueUnusableError
     │   └── TableUnusableError
+    ├── ServiceAgentError                   an agent that a service runs did not come to an answer
+    │   ├── AgentTimeoutError (TimeoutError)
+    │   └── AgentRoundsError
     ├── ServingError                        a request that a pool of replicas could not serve
     │   ├── QueueFullError
     │   ├── PoolClosedError
@@ -75,6 +78,7 @@
 Nothing here is ever raised into a running agent: there, a failure of prefetch is a miss.
 """
 
+from langgraph_prefetch.errors.agents import AgentRoundsError, AgentTimeoutError, ServiceAgentError
 from langgraph_prefetch.errors.base import (
     ConfigurationError,
     MissingExtraError,
@@ -165,6 +169,8 @@ from langgraph_prefetch.errors.wrapping import (
 )
 
 __all__ = [
+    "AgentRoundsError",
+    "AgentTimeoutError",
     "AlreadyWrappedError",
     "CloudError",
     "CollectionMismatchError",
@@ -214,6 +220,7 @@ __all__ = [
     "SchemaVersionError",
     "ServerTimeError",
     "ServerUnreachableError",
+    "ServiceAgentError",
     "ServingError",
     "ShardError",
     "SimulationError",
