@@ -35,6 +35,7 @@ from langgraph_prefetch.events.runs import (
     StepStarted,
     Trouble,
 )
+from langgraph_prefetch.events.serving import StagePressure, StageVisited
 from langgraph_prefetch.events.variants import VariantAssigned
 
 __all__ = [
@@ -60,6 +61,8 @@ __all__ = [
     "SpeculationIgnored",
     "SpeculationJoined",
     "SpeculationStarted",
+    "StagePressure",
+    "StageVisited",
     "StepEnded",
     "StepStarted",
     "Trouble",

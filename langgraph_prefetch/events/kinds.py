@@ -26,6 +26,7 @@ from langgraph_prefetch.events.runs import (
     StepStarted,
     Trouble,
 )
+from langgraph_prefetch.events.serving import StagePressure, StageVisited
 from langgraph_prefetch.events.variants import VariantAssigned
 
 Event = (
@@ -46,9 +47,11 @@ Event = (
     | NearChecked
     | NearTierChanged
     | VariantAssigned
+    | StageVisited
+    | StagePressure
     | RunEnded
     | Trouble
 )
 
-OfNoRun = NearTierChanged | Trouble
+OfNoRun = NearTierChanged | StageVisited | StagePressure | Trouble
 """Kinds that belong to the process and to no run of an agent."""

@@ -27,6 +27,8 @@ from langgraph_prefetch.events import (
     SpeculationIgnored,
     SpeculationJoined,
     SpeculationStarted,
+    StagePressure,
+    StageVisited,
     StepEnded,
     StepStarted,
     Trouble,
@@ -58,6 +60,8 @@ NAMES: dict[type[Any], str] = {
     NearChecked: "near_checked",
     NearTierChanged: "near_tier_changed",
     VariantAssigned: "variant_assigned",
+    StageVisited: "stage_visited",
+    StagePressure: "stage_pressure",
     RunEnded: "run_ended",
     Trouble: "trouble",
 }

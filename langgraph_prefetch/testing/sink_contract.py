@@ -26,6 +26,8 @@ from langgraph_prefetch.events import (
     SpeculationIgnored,
     SpeculationJoined,
     SpeculationStarted,
+    StagePressure,
+    StageVisited,
     StepEnded,
     StepStarted,
     Trouble,
@@ -116,6 +118,24 @@ def sample_events(run_id: str = "run-1") -> tuple[Event, ...]:
         ),
         NearTierChanged(at=1.89, tool="search", tier="likely", open=False, reason="too many were wrong"),
         VariantAssigned(run_id=run_id, at=1.0, experiment="reranker", variant="with", unit="0a1b2c"),
+        StageVisited(
+            at=1.9, request_id=f"{run_id}-4", stage="grade", visit=3, waited_seconds=0.1, service_seconds=0.2
+        ),
+        StagePressure(
+            at=1.9,
+            pool="grade",
+            replicas=2,
+            places=4,
+            busy=3,
+            waiting=5,
+            speculative=1,
+            oldest_seconds=0.4,
+            arrived=9,
+            served=7,
+            refused=0,
+            cpu_share=1.6,
+            memory_bytes=200_000_000,
+        ),
         Trouble(at=1.9, where="token", error="ValueError"),
         RunEnded(run_id=run_id, at=2.0, idle=False),
     )
