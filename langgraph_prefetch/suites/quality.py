@@ -29,6 +29,8 @@ ARMS = (BARE, WRAPPED)
 SECONDS_A_RUN = 6.0
 TOKENS_A_CALL = (1_500, 300)
 """What a call of a judge is taken to read and to write, before its texts are known."""
+RAGAS_CALLS = {"faithfulness": 2, "answer_relevancy": 3, "context_precision": 5, "context_recall": 1}
+"""Of a judge, for one answer: of context precision one for each passage, of which there may be more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,12 +56,13 @@ def plan(context: SuiteContext) -> Planned:
         runs = answers = questions * sizes.batches * sizes.repeats * (2 if sizes.warm else 1) * len(ARMS)
     control = min(settings.controls, questions)
     each = len(settings.rubrics) * answers + 3 * control + (answers + 2 * control if settings.pairwise else 0)
+    each += answers * sum(RAGAS_CALLS[metric] for metric in settings.ragas)
     calls = len(names) * each
     prices = [price_of(name, prices_of(context)) for name in names]
     money = None if None in prices else sum(each * price.of(*TOKENS_A_CALL) for price in prices if price is not None)
     notes = ["identical answers are not compared, and identical texts are judged once: it may be far fewer calls"]
     if settings.ragas:
-        notes.append(f"and those of ragas, several for each of {answers} answers and {len(settings.ragas)} metrics")
+        notes.append(f"of ragas, several for each of {answers} answers and {len(settings.ragas)} metrics: an estimate")
     limit = context.budget.calls
     if limit is not None and calls > limit:
         notes.append(f"the budget ends it at {limit} calls")

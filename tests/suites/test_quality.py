@@ -208,6 +208,8 @@ def test_a_plan_counts_at_most_what_is_asked(tmp_path: Path) -> None:
     assert planned.judge_calls == 2 * (2 * 40 + 3 * 12 + 40 + 2 * 12)
     assert planned.spending.money == 0.0
     assert "the budget ends it at 9 calls" in planned.notes
+    more = quality.plan(context(tmp_path, rows(20), ragas=["faithfulness", "answer_relevancy"]))
+    assert more.judge_calls == planned.judge_calls / 2 + 5 * 40
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import math
 import os
 import socket
 import sys
+from pathlib import Path
 from typing import Any
 
 BEFORE = asyncio.run, asyncio.BaseEventLoop.run_until_complete, asyncio.Task
@@ -15,9 +16,12 @@ from langchain_openai import OpenAIEmbeddings  # noqa: E402
 from langgraph_prefetch.evaluation.judging import JudgeBudget, JudgeLimits, Judging, Scored  # noqa: E402
 from langgraph_prefetch.evaluation.judging.ragas_metrics import METRICS, RagasMetric, score_ragas  # noqa: E402
 from langgraph_prefetch.evaluation.judging.ragas_metrics import ascore_ragas as awaited  # noqa: E402
+from langgraph_prefetch.evaluation.reporting.values import Table  # noqa: E402
+from langgraph_prefetch.suites import quality  # noqa: E402
 from langgraph_prefetch.testing.judge import Behaviour, JudgeServer, Malformed, Waiting  # noqa: E402
 from tests.evaluation.judging.served import bridge, judge  # noqa: E402
 from tests.offline import is_local  # noqa: E402
+from tests.suites.quality_rows import context, rows  # noqa: E402
 
 LONG = "Bridge 2 is 200 metres long."
 SAMPLES = [
@@ -92,6 +96,15 @@ def bounded(path: str) -> dict[str, Any]:
         }
 
 
+def suite(folder: Path) -> dict[str, Any]:
+    """The suite `quality` with all four metrics."""
+    given = context(folder, rows(8), ragas=list(METRICS), limits={"non_inferior": False})
+    report = asyncio.run(quality.run(given))
+    (scores, *_) = report.sections[0].blocks
+    assert isinstance(scores, Table)
+    return {"failures": report.failures, "metrics": [name for name, *_ in scores.rows]}
+
+
 def forbid_other_machines() -> None:
     connect = socket.socket.connect
 
@@ -121,7 +134,8 @@ if __name__ == "__main__":
     result = {
         "scores": metric_scores(),
         "gone wrong": gone_wrong(),
-        "bounded": bounded(sys.argv[1]),
+        "bounded": bounded(f"{sys.argv[1]}/verdicts.jsonl"),
+        "suite": suite(Path(sys.argv[1]) / "suite"),
         "uvloop": under_uvloop(),
         "tracked": not do_not_track(),
         "said": os.environ["RAGAS_DO_NOT_TRACK"],
