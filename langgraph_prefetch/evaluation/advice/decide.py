@@ -72,7 +72,7 @@ def _by_figures(evidence: Evidence, prices: Prices) -> Advice:
     guess = reasoning is not None and _above(reasoning.gain, 0.0)
     best = reasoning if reasoning is not None and guess else sealed
     more = _more(evidence, best)
-    reasons = [_guess_reason(evidence, sealed, reasoning, guess=guess)]
+    reasons = [_guess_reason(evidence, sealed, reasoning, prices, guess=guess)]
     verdict, reason = _worth(evidence, best, prices)
     if verdict is Verdict.RECOMMENDED and evidence.suspicion == "unknown" and not evidence.named:
         verdict = Verdict.CANNOT_TELL
@@ -117,7 +117,9 @@ def _worth(evidence: Evidence, best: ModeFigures, prices: Prices) -> tuple[Verdi
     return Verdict.RECOMMENDED, f"{said}" + (f", {part:.0%} of the agent's time" if part is not None else "")
 
 
-def _guess_reason(evidence: Evidence, sealed: ModeFigures, reasoning: ModeFigures | None, *, guess: bool) -> str:
+def _guess_reason(
+    evidence: Evidence, sealed: ModeFigures, reasoning: ModeFigures | None, prices: Prices, *, guess: bool
+) -> str:
     """Why its searches start from reasoning, or not."""
     if reasoning is None:
         return (
@@ -125,7 +127,7 @@ def _guess_reason(evidence: Evidence, sealed: ModeFigures, reasoning: ModeFigure
             "closed arguments alone start a search"
         )
     if guess:
-        return f"guesses from reasoning add {_per_call(reasoning.gain)} net of what wrong ones cost"
+        return f"guesses from reasoning add {_worth_of(reasoning.gain, prices)} a call net of what wrong ones cost"
     early = evidence.readable.early.value if evidence.readable is not None else None
     if early is not None and early < FEW:
         return (
@@ -182,3 +184,9 @@ def _below(estimate: Estimate | None, most: float) -> bool:
 
 def _per_call(estimate: Estimate | None) -> str:
     return "nothing" if estimate is None or estimate.value is None else f"{duration(max(0.0, estimate.value))} a call"
+
+
+def _worth_of(estimate: Estimate | None, prices: Prices) -> str:
+    """In the unit of the prices; in seconds of waiting where they are the assumed ones."""
+    value = 0.0 if estimate is None or estimate.value is None else estimate.value
+    return f"{value:.5f} {prices.unit}" if prices.unit else duration(value / prices.second)

@@ -6,7 +6,7 @@ import pytest
 
 from langgraph_prefetch.evaluation.advice.advise import ASSUMED_PRICES
 from langgraph_prefetch.evaluation.advice.decide import decide
-from langgraph_prefetch.evaluation.advice.figures import ModeFigures
+from langgraph_prefetch.evaluation.advice.figures import ModeFigures, Prices
 from langgraph_prefetch.evaluation.advice.values import (
     AS_IT_RAN,
     BOUNDED,
@@ -98,6 +98,13 @@ def test_guesses_are_advised_only_where_they_surely_pay() -> None:
     unsure = evidence(mode(SEALED, 0.3), mode(REASONING, 0.31, extra=0.02, gain=0.005))
     found = decide(unsure, ASSUMED_PRICES)
     assert (found.verdict, found.guess) == (Verdict.RECOMMENDED, False)
+
+
+def test_what_guesses_add_is_told_in_the_unit_of_the_prices() -> None:
+    """Seconds of waiting where prices are assumed, money where they were given."""
+    assert "add 0.24 s a call net" in " | ".join(decide(evidence(), ASSUMED_PRICES).reasons)
+    in_money = decide(evidence(), Prices(call=0.2, second=1.0, unit="USD"))
+    assert "add 0.24000 USD a call net" in " | ".join(in_money.reasons)
 
 
 @pytest.mark.parametrize(("share", "gain", "reuse"), [(0.2, 0.05, True), (0.2, -0.05, False), (0.02, 0.05, False)])
