@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.errors.serving import QueueFullError
+from langgraph_prefetch.events import StagePressure
 from langgraph_prefetch.serving.queueing.waiting import QueuePolicy, Waiting
 
 MAX_WAITING = 1_024
@@ -71,6 +72,7 @@ class Desk:
         self._replicas: dict[int, _Replica] = {}
         self._home: dict[str, int] = {}
         self._numbers = 0
+        self._arrived = self._served = self._refused = 0
         self.resize(replicas)
 
     @property
@@ -101,7 +103,9 @@ class Desk:
         """
         room = self._max_waiting // 2 if waiting.speculative else self._max_waiting
         if len(self._waiting) >= room:
+            self._refused += 1
             raise QueueFullError(self.name, room)
+        self._arrived += 1
         self._waiting.append(waiting)
 
     def leave(self, request_id: str) -> bool:
@@ -133,6 +137,7 @@ class Desk:
 
     def done(self, serving: Serving) -> None:
         """A visit is over, however it ended."""
+        self._served += 1
         replica = self._replicas.get(serving.replica)
         if replica is not None:  # None: it was lost meanwhile
             replica.busy -= 1
@@ -171,6 +176,24 @@ class Desk:
         gone = self._replicas.pop(replica, None)
         for request_id in gone.residents if gone else ():
             self._home.pop(request_id, None)
+
+    def pressure(self, now: float) -> StagePressure:
+        """How hard pressed the pool is; what is counted is counted from the last time this was asked."""
+        told = StagePressure(
+            at=now,
+            pool=self.name,
+            replicas=len(self.replicas),
+            places=self.places,
+            busy=self.busy,
+            waiting=len(self._waiting),
+            speculative=sum(each.speculative for each in self._waiting),
+            oldest_seconds=max(0.0, now - self._waiting[0].queued_at) if self._waiting else 0.0,
+            arrived=self._arrived,
+            served=self._served,
+            refused=self._refused,
+        )
+        self._arrived = self._served = self._refused = 0
+        return told
 
     def _eligible(self, free: list[_Replica]) -> list[Waiting]:
         open_to_all = any(not each.retiring for each in free)

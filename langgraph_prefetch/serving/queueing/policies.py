@@ -109,6 +109,9 @@ class LeastSlack:
         return best
 
 
+DEFAULT_POLICY: QueuePolicy = LeastSlack()
+"""The one of the two that missed fewer deadlines (`benchmarks/serving.py --only deadlines`)."""
+
 POLICIES: dict[str, QueuePolicy] = {
     each.name: each
     for each in (
