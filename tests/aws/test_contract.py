@@ -89,3 +89,11 @@ class TestDynamoDBBySecondOpinion(ResultsContract):
         cache = DynamoDBCache(second_opinion.make_table(), **second_opinion.reach())
         yield results_of(cache)
         cache.close()
+
+    @pytest.mark.xfail(reason="this server checks a condition and writes in two steps", strict=False)
+    def test_of_two_claims_one_holds(self, results: Results) -> None:
+        super().test_of_two_claims_one_holds(results)
+
+    @pytest.mark.xfail(reason="this server checks a condition and writes in two steps", strict=False)
+    def test_only_one_of_many_begins(self, results: Results) -> None:
+        super().test_only_one_of_many_begins(results)

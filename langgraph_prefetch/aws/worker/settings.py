@@ -24,7 +24,7 @@ class WorkerSettings:
         wait_seconds: of one long poll.
         attempts: how often a search that raises is tried before it counts as failed.
         drain_seconds: how long a worker that was told to stop lets its searches go on. The container's grace period
-            must be longer.
+            must be longer than this, and than ``wait_seconds``: the last poll is waited for.
         most_result_bytes: larger results count as failed.
     """
 

@@ -172,8 +172,9 @@ class Worker:
         """Let running searches end; give everything else back."""
         self._room.set()
         until = time.monotonic() + self._settings.drain_seconds
-        # The last poll may still bring messages; those would be invisible to all until their time is over.
-        await asyncio.wait([taking], timeout=self._settings.drain_seconds)
+        # The last poll may still bring messages, also those that are given back below; they would be invisible to all
+        # until their time is over.
+        await asyncio.wait([taking], timeout=self._settings.wait_seconds + READ_MARGIN_SECONDS)
         working = [each.task for each in self._held if each.task is not None]
         if working:
             logger.info("stopping: %d messages are held", len(self._held))
