@@ -25,6 +25,8 @@
     │   ├── RetrieverError
     │   ├── NoJudgeError
     │   ├── JudgeModelError
+    │   ├── FlowError
+    │   ├── InfeasibleBudgetError
     │   ├── SimulationError
     │   ├── NothingToJudgeError
     │   └── MissingPartError
@@ -135,6 +137,8 @@ from langgraph_prefetch.errors.remote import (
 )
 from langgraph_prefetch.errors.samples import SampleError
 from langgraph_prefetch.errors.serving import (
+    FlowError,
+    InfeasibleBudgetError,
     PoolClosedError,
     QueueFullError,
     ReplicaLostError,
@@ -188,6 +192,8 @@ __all__ = [
     "ExtensionMissingError",
     "FilterError",
     "FitError",
+    "FlowError",
+    "InfeasibleBudgetError",
     "IngestError",
     "JudgeModelError",
     "LowCoverageError",

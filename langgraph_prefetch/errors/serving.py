@@ -40,3 +40,21 @@ class ReplicaLostError(ServingError):
 
 class SimulationError(ConfigurationError):
     """A flow, plan or stream of arrivals that cannot be simulated."""
+
+
+class FlowError(ConfigurationError):
+    """Stages and edges that are no flow: the message names the stage or edge, and what it lacks."""
+
+
+class InfeasibleBudgetError(ConfigurationError):
+    """The budget does not hold the replicas that each stage must have.
+
+    Attributes:
+        resource: the one that is short.
+        needed: of it, for the least replicas of all stages.
+        given: the budget.
+    """
+
+    def __init__(self, message: str, *, resource: str, needed: float, given: float) -> None:
+        self.resource, self.needed, self.given = resource, needed, given
+        super().__init__(message)

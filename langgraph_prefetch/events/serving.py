@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageVisited:
-    """A request has been through a stage of a pool: its progress.
+    """A request has been through a stage of a pool, or a run of a graph through a node: its progress.
 
     Attributes:
         request_id: names the request; of no run of an agent that prefetch listens to.
@@ -16,6 +16,7 @@ class StageVisited:
         service_seconds: from the replica's beginning to its end.
         speculative: nobody had asked for it yet.
         failed: the stage raised.
+        round: of a graph that goes in rounds, the one it ran in; None where one visit follows the other.
     """
 
     at: float
@@ -26,6 +27,7 @@ class StageVisited:
     service_seconds: float
     speculative: bool = False
     failed: bool = False
+    round: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

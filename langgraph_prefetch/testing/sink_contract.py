@@ -119,7 +119,7 @@ def sample_events(run_id: str = "run-1") -> tuple[Event, ...]:
         NearTierChanged(at=1.89, tool="search", tier="likely", open=False, reason="too many were wrong"),
         VariantAssigned(run_id=run_id, at=1.0, experiment="reranker", variant="with", unit="0a1b2c"),
         StageVisited(
-            at=1.9, request_id=f"{run_id}-4", stage="grade", visit=3, waited_seconds=0.1, service_seconds=0.2
+            at=1.9, request_id=f"{run_id}-4", stage="grade", visit=3, waited_seconds=0.1, service_seconds=0.2, round=2
         ),
         StagePressure(
             at=1.9,
