@@ -180,3 +180,8 @@ def rigged(**options: Any) -> Iterator[Rig]:
         yield rig
     finally:
         rig.close()
+
+
+def tenant(configurable: Any) -> Any:
+    """A scope function."""
+    return configurable.get("tenant")

@@ -30,7 +30,7 @@ from tests.graph.matrix.compare import assert_same
 from tests.graph.matrix.kinds import World
 from tests.graph.matrix.styles import STYLES
 from tests.graph.next_call.rigs import KINDS, REPEATS, Kind, _agent
-from tests.graph.next_call.test_cases import agent, invoked, settled
+from tests.graph.next_call.watching import agent, invoked, settled
 
 TWICE = (calls("x"), calls("x"), DONE)
 
