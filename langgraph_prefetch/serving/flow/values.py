@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 START, END = "__start__", "__end__"
 """Where requests come in and go out; neither is a stage."""
@@ -25,6 +26,23 @@ class ServiceTime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """Another kind of replica that can serve a stage, such as one on a larger machine.
+
+    Attributes:
+        name: as the plan shows it.
+        resources: what one of them occupies.
+        mean_seconds: of one visit there.
+        concurrency: visits that one of them serves at once.
+    """
+
+    name: str
+    resources: Mapping[str, float] = field(hash=False)
+    mean_seconds: float
+    concurrency: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """One stage of a flow.
 
@@ -39,6 +57,7 @@ class Stage:
         stateful: a request returns to the replica that served it first.
         min_replicas: never fewer.
         visits: how many the figures rest on.
+        placements: other kinds of replica that can serve it, besides the one described here.
     """
 
     name: str
@@ -51,22 +70,41 @@ class Stage:
     stateful: bool = False
     min_replicas: int = 1
     visits: int = 0
+    placements: tuple[Placement, ...] = ()
+
+    @property
+    def rate(self) -> float | None:
+        """Visits a second that one replica can serve (α in the plan's formula); None where nothing was measured."""
+        if self.service is None:
+            return None
+        return self.concurrency / self.service.mean if self.service.mean else inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """Requests that leave ``source`` go to ``target`` with this probability; those of one source add up to 1."""
+    """Requests that leave ``source`` go to ``target`` with this probability; those of one source add up to 1.
+
+    Attributes:
+        taken: how many were seen to.
+        conditional: the graph decides on each request whether it goes there.
+    """
 
     source: str
     target: str
     probability: float
     taken: int = 0
+    conditional: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowValues:
-    """Stages and edges, loops and conditional edges included."""
+    """Stages and edges, loops and conditional edges included.
+
+    Attributes:
+        notes: what was assumed, one sentence each.
+    """
 
     name: str
     stages: tuple[Stage, ...]
     edges: tuple[Edge, ...]
+    notes: tuple[str, ...] = ()
