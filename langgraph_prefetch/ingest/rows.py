@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from langgraph_prefetch.errors import ConfigurationError, MissingExtraError
+from langgraph_prefetch.ingest.splitting.columns import POOL
 from langgraph_prefetch.ingest.splitting.shapes import PIECES
 
 try:
@@ -74,9 +75,8 @@ def _digests(pieces: pa.RecordBatch) -> NDArray[np.uint8]:
     source, text, metadata = (pieces.column(name).cast(pa.binary()) for name in _HASHED)
     lengths = [_kernels.binary_length(column).cast(pa.string()).cast(pa.binary()) for column in (source, text)]
     comma, nothing = pa.scalar(b",", pa.binary()), pa.scalar(b"", pa.binary())
-    joined = _kernels.binary_join_element_wise(
-        *lengths, _kernels.binary_join_element_wise(source, text, metadata, nothing), comma
-    )
+    content = _kernels.binary_join_element_wise(source, text, metadata, nothing, memory_pool=POOL)
+    joined = _kernels.binary_join_element_wise(*lengths, content, comma, memory_pool=POOL)
     # Views of the buffer would be dearer than bytes: the garbage collector keeps count of every one.
     told = joined.to_numpy(zero_copy_only=False).tolist()
     digests = b"".join([blake2b(each, digest_size=32).digest() for each in told])

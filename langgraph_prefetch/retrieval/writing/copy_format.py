@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 
 FIELDS = ("tenant", *TEXTS, "content_hash", "embedding")
 """The fields of a row, in order."""
-BLOCK_BYTES = 1 << 22
+BLOCK_BYTES = 1 << 20
+POOL = pa.system_memory_pool()
+"""Arrow's own pool takes memory by the megabyte, all of which is cleared first, for each thread anew: in a process that
+has just begun that costs more than making the stream."""
 _JSONB_VERSION = b"\x01"
 _FLOATS = {"vector": ">f4", "halfvec": ">f2"}
 
@@ -64,11 +67,11 @@ def encoded_rows(columns: Columns, rows: slice | NDArray[np.int64], *, tenant: b
     pieces: list[Column] = []
     for name in TEXTS:
         text = columns.texts[name]
-        text = text[rows] if isinstance(rows, slice) else text.take(rows)
+        text = text[rows] if isinstance(rows, slice) else kernels.take(text, rows, memory_pool=POOL)
         before, after = opening if name == "id" else b"", _JSONB_VERSION if name == "metadata" else b""
         pieces += [_announced(text, kind, before, after), text.cast(kind)]
     pieces.append(_fixed_width(_tail(columns.hashes[rows], columns.vectors[rows], storage), kind))
-    joined = kernels.binary_join_element_wise(*pieces, pa.scalar(b"", kind))
+    joined = kernels.binary_join_element_wise(*pieces, pa.scalar(b"", kind), memory_pool=POOL)
     offsets = np.frombuffer(joined.buffers()[1], np.int64 if large else np.int32, len(joined) + 1, 0)
     stream: pa.Buffer = joined.buffers()[2].slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
     return stream

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from langgraph_prefetch.retrieval.driver import COPY_HEADER, COPY_TRAILER
 from langgraph_prefetch.retrieval.writing.columns import columns, matrix
-from langgraph_prefetch.retrieval.writing.copy_format import (
+from langgraph_prefetch.retrieval.writing.copy_format import POOL, (
     FIELDS,
     copy_stream,
     encoded_rows,
@@ -139,7 +139,7 @@ def test_a_text_is_copied_once_and_a_vector_twice() -> None:
     """Encoding takes memory for the vectors once, with their bytes turned, and for the stream once: nothing else."""
     text, dimensions, count = "x" * 10_000, 1_000, 200
     made = columns(batch([Passage(id=f"{n:04}", text=text, vector=(1.0,) * dimensions) for n in range(count)]))
-    pool = pa.default_memory_pool()
+    pool = POOL
     encoded_rows(made, slice(0, count), tenant=b"", storage="vector")  # what is made once is made
     tracemalloc.start()
     before = pool.bytes_allocated()
