@@ -28,6 +28,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.aws.kills import KillSettings, kills
 from benchmarks.aws.kills import short as short_kills
+from benchmarks.aws.memory import MemorySettings, memory
+from benchmarks.aws.memory import short as short_memory
+from benchmarks.aws.outage import OutageSettings, outage
+from benchmarks.aws.outage import short as short_outage
 from benchmarks.aws.study import StudySettings, study
 from benchmarks.aws.study import short as short_study
 from benchmarks.aws.tables import Part
@@ -41,6 +45,8 @@ def parts(*, short: bool) -> dict[str, Callable[[], Part]]:
         "study": partial(study, short_study() if short else StudySettings()),
         "throughput": partial(throughput, short_throughput() if short else ThroughputSettings()),
         "kills": partial(kills, short_kills() if short else KillSettings()),
+        "outage": partial(outage, short_outage() if short else OutageSettings()),
+        "memory": partial(memory, short_memory() if short else MemorySettings()),
     }
 
 

@@ -73,7 +73,7 @@ class _Pool:
 
 async def _run(at: Place, settings: KillSettings, pool: _Pool) -> tuple[Loaded, dict[str, object]]:
     async def killing() -> None:
-        while True:
+        for _ in range(int(settings.seconds / settings.every)):
             await asyncio.sleep(settings.every)
             await asyncio.to_thread(pool.replace)
 
@@ -81,8 +81,7 @@ async def _run(at: Place, settings: KillSettings, pool: _Pool) -> tuple[Loaded, 
     with loading(at.executor(), cache) as load:
         task = asyncio.create_task(killing())
         loaded = await load.at_rate(round(settings.per_second * settings.seconds), settings.per_second, "kept")
-        task.cancel()
-        await asyncio.wait([task])
+        await task
         # Whoever still has a message of a search that another worker has ended is to find that out.
         await asyncio.sleep(2 * settings.visibility_seconds)
         return loaded, await asyncio.to_thread(_again, cache, load.jobs)

@@ -32,7 +32,11 @@ def throughput(settings: ThroughputSettings) -> Part:
     """Measure it."""
     with place() as at, working(at, settings.workers) as workers, loading(at.executor(), at.cache()) as load:
         asyncio.run(load.at_once(100, 20, "warm-up"))
-        pids = {"agent": "self", "queue's server": server_pid(at.queues), "table's server": server_pid(at.tables)}
+        pids: dict[str, int | str] = {
+            "agent": "self",
+            "queue's server": server_pid(at.queues),
+            "table's server": server_pid(at.tables),
+        }
         pids |= {f"worker {number + 1}": worker.pid for number, worker in enumerate(workers)}
         before = {name: cpu_seconds(pid) for name, pid in pids.items()}
         most = asyncio.run(load.at_once(settings.count, settings.under_way, "most"))
