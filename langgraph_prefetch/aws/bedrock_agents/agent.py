@@ -124,23 +124,23 @@ class BedrockAgent(Runnable[AgentInput, AgentReply]):
 
         return RunnableLambda(run, arun, name="bedrock_agent")
 
-    def _reply(self, asked: AgentInput, manager: CallbackManagerForChainRun, config: RunnableConfig) -> AgentReply:
+    def _reply(self, asked: AgentInput, run_manager: CallbackManagerForChainRun, config: RunnableConfig) -> AgentReply:
         return reduce(add, self._pieces(question_of(asked, config), config, BedrockAgentListener.answer))
 
     async def _areply(
-        self, asked: AgentInput, manager: AsyncCallbackManagerForChainRun, config: RunnableConfig
+        self, asked: AgentInput, run_manager: AsyncCallbackManagerForChainRun, config: RunnableConfig
     ) -> AgentReply:
         pieces = [piece async for piece in self._apieces(asked, config)]
         return reduce(add, pieces)
 
     def _transform(
-        self, inputs: Iterator[AgentInput], manager: CallbackManagerForChainRun, config: RunnableConfig
+        self, inputs: Iterator[AgentInput], run_manager: CallbackManagerForChainRun, config: RunnableConfig
     ) -> Iterator[AgentReply]:
         for asked in inputs:
             yield from self._pieces(question_of(asked, config), config, BedrockAgentListener.answer)
 
     async def _atransform(
-        self, inputs: AsyncIterator[AgentInput], manager: AsyncCallbackManagerForChainRun, config: RunnableConfig
+        self, inputs: AsyncIterator[AgentInput], run_manager: AsyncCallbackManagerForChainRun, config: RunnableConfig
     ) -> AsyncIterator[AgentReply]:
         async for asked in inputs:
             async for piece in self._apieces(asked, config):

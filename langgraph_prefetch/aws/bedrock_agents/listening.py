@@ -85,7 +85,7 @@ class BedrockAgentListener:
     ) -> None:
         self._agent = checked(agent)
         self._turn: ServiceTurn = agent.open(question.text, question.configurable, config, loop)
-        self._thought = False
+        self._heard = self._thought = False
         self._announced = 0
         self.control: ReturnedControl | None = None
 
@@ -99,6 +99,8 @@ class BedrockAgentListener:
 
     def close(self) -> None:
         """The turn is over; what was started and not used is given up. Idempotent."""
+        if self._heard and not self._thought:
+            self._agent.say_once("no rationale", NO_TRACES)
         self._turn.close()
 
     def over(self, completion: Iterable[Event]) -> Iterator[Event]:
@@ -110,11 +112,10 @@ class BedrockAgentListener:
         for event in completion:
             self.hear(event)
             yield event
-        if not self._thought:
-            self._agent.say_once("no rationale", NO_TRACES)
 
     def hear(self, event: Event) -> list[Said]:
         """Take in one event, and say what it says. Never raises; an event that makes no sense says nothing."""
+        self._heard = True
         try:
             said = list(read(event))
         except Exception:  # noqa: BLE001 - an event of a form that nobody knows is a miss

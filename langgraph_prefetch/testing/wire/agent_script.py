@@ -53,10 +53,11 @@ class ActionRun:
 
 @dataclass(frozen=True, slots=True)
 class ReturnControl:
-    """The caller is to run these actions, and the stream ends."""
+    """The caller is to run these actions, and the stream ends. ``announced``: a trace tells of them before."""
 
     actions: tuple[Action, ...]
     invocation_id: str = "invocation-1"
+    announced: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ def _traces(step: AgentStep, request: AgentRequest, trace_id: str) -> Iterator[d
         case ActionRun(action, output_text):
             yield _invocation(trace_id, "ACTION_GROUP", actionGroupInvocationInput=_traced(action, "LAMBDA"))
             yield _observation(trace_id, "ACTION_GROUP", actionGroupInvocationOutput={"text": output_text})
-        case ReturnControl(actions, invocation_id):
+        case ReturnControl(actions, invocation_id, True):
             for action in actions:
                 asked = {**_traced(action, "RETURN_CONTROL"), "invocationId": invocation_id}
                 yield _invocation(trace_id, "ACTION_GROUP", actionGroupInvocationInput=asked)
