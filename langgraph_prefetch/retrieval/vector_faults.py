@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-from numpy.typing import NDArray
-
+from langgraph_prefetch.errors import MissingExtraError
 from langgraph_prefetch.passages import Metric
+
+try:
+    import numpy as np
+    from numpy.typing import NDArray
+except ImportError as error:
+    raise MissingExtraError("numpy", "postgres") from error
 
 _HALF_ENDS = np.float32(65_520)
 """From here on numbers round to infinity in 16 bits, whose largest is 65,504."""
