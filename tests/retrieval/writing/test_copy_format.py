@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from langgraph_prefetch.retrieval.driver import COPY_HEADER, COPY_TRAILER
 from langgraph_prefetch.retrieval.writing.columns import columns, matrix
-from langgraph_prefetch.retrieval.writing.copy_format import POOL, (
+from langgraph_prefetch.retrieval.writing.copy_format import (
     FIELDS,
+    POOL,
     copy_stream,
     encoded_rows,
     text_array,
