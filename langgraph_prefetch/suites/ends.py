@@ -53,6 +53,11 @@ class EndToEnd:
         """The p-value as it is read."""
         return p_value(self.p)
 
+    @property
+    def p_said(self) -> str:
+        """The p-value within a sentence."""
+        return f"p {self.p_cell}" if self.p_cell.startswith("<") else f"p = {self.p_cell}"
+
 
 def end_to_end(rows: Sequence[RunRow], *, seed: int) -> EndToEnd:
     """Of cold runs with an answer."""

@@ -44,7 +44,7 @@ def report(
     failures = _failures(context, series, whole)
     sections = [
         endpoint_section(
-            f"Wrapped less bare, of the bare run: {whole.share_cell}; p = {whole.p_cell}.",
+            f"Wrapped less bare, of the bare run: {whole.share_cell}; {whole.p_said}.",
             failures,
             judged=not context.smoke and bool(context.settings.get("limits")),
         ),
@@ -111,7 +111,7 @@ def _failures(context: SuiteContext, series: Sequence[RunRow], whole: EndToEnd) 
     if "end_to_end_share" in limits and (whole.share is None or whole.share > limits["end_to_end_share"]):
         failures.append(f"end to end {whole.share_cell}, and {limits['end_to_end_share']:.1%} was to be reached")
     if "p" in limits and (whole.p is None or whole.p >= limits["p"]):
-        failures.append(f"p = {whole.p_cell}, and below {limits['p']} was to be reached")
+        failures.append(f"{whole.p_said}, and below {limits['p']} was to be reached")
     return failures
 
 
