@@ -29,7 +29,7 @@ from langgraph_prefetch.speculation.outbound import held_back
 from langgraph_prefetch.speculation.scheduler import Ignore, Join, Launch, Spent, decide
 from langgraph_prefetch.speculation.session import Session
 from langgraph_prefetch.speculation.watching import PAUSED, Watched
-from langgraph_prefetch.speculative import speculating
+from langgraph_prefetch.speculative import speculating, speculation_id
 from langgraph_prefetch.values import Source, Speculation
 
 ACTION = "action"
@@ -121,10 +121,6 @@ def _start(
     except BaseException:
         _take_back(session, decided)
         raise
-    for each in (work, work.otherwise):
-        if each is not None:
-            each.context.run(speculating.set, True)
-            each.context.run(pinned.set, session.given)
     speculation = Speculation(
         id=f"{os.getpid():x}-{next(_numbers)}",
         tool=wish.tool.policy.name,
@@ -136,6 +132,11 @@ def _start(
         step=wish.step,
         dispatched_at=session.now,
     )
+    for each in (work, work.otherwise):
+        if each is not None:
+            each.context.run(speculating.set, True)
+            each.context.run(speculation_id.set, speculation.id)
+            each.context.run(pinned.set, session.given)
     entry = Entry(
         key,
         speculation,

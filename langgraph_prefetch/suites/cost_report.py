@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from langgraph_prefetch.evaluation.costs.bill import Bill
 from langgraph_prefetch.evaluation.costs.compare import Difference, difference, saved_seconds
 from langgraph_prefetch.evaluation.costs.deployment import Deployment
-from langgraph_prefetch.evaluation.costs.money import shown
 from langgraph_prefetch.evaluation.costs.prices import Prices
 from langgraph_prefetch.evaluation.reporting.values import Figure, Section, SuiteReport, Summary
 from langgraph_prefetch.evaluation.rows import RunRow
 from langgraph_prefetch.evaluation.statistics.describe import mean
 from langgraph_prefetch.evaluation.statistics.values import Estimate
+from langgraph_prefetch.money import shown
 from langgraph_prefetch.suites.cells import estimate
 from langgraph_prefetch.suites.contract import SuiteContext
 from langgraph_prefetch.suites.cost_tables import (

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from langgraph_prefetch.evaluation.costs.bill import Bill, Line
 from langgraph_prefetch.evaluation.costs.compare import Difference
 from langgraph_prefetch.evaluation.costs.deployment import Deployment
-from langgraph_prefetch.evaluation.costs.money import shown
 from langgraph_prefetch.evaluation.costs.prices import Prices
 from langgraph_prefetch.evaluation.reporting.values import Section, StackedBars, Table, Text
 from langgraph_prefetch.evaluation.statistics.values import Estimate
+from langgraph_prefetch.money import shown
 from langgraph_prefetch.suites.cells import estimate
 
 UNKNOWN = "unknown"

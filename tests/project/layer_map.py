@@ -24,7 +24,12 @@ LAYERS: tuple[frozenset[str], ...] = (
             *("guesses", "near_miss", "live_variants"),
         }
     ),
-    frozenset({"values", "errors", "locks", "passages", "query_hash", "sensitive", "speculative", "experiments"}),
+    frozenset(
+        {
+            *("values", "errors", "locks", "money", "passages", "query_hash"),
+            *("sensitive", "speculative", "experiments"),
+        }
+    ),
 )
 # The words everybody speaks lean on each other (an event holds a key), never in a circle.
 FAMILIES: tuple[frozenset[str], ...] = LAYERS[-2:]

@@ -109,6 +109,7 @@ def test_backends_see_ports_and_below_only() -> None:
             "errors",
             "experiments",
             "locks",
+            "money",
             "passages",
             "query_hash",
             "sensitive",

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from langgraph_prefetch.errors import UnknownPriceError
-from langgraph_prefetch.evaluation.costs.money import per_thousand, times, total
 from langgraph_prefetch.evaluation.costs.prices import MILLION, ModelPrice, Prices
 from langgraph_prefetch.evaluation.costs.usage import Counted, Usage
+from langgraph_prefetch.money import per_thousand, times, total
 
 MODEL = "model"
 RETRIEVAL = "retrieval"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from langgraph_prefetch.evaluation.costs.bill import Bill
-from langgraph_prefetch.evaluation.costs.money import MICRO, less, number, share, times, total
 from langgraph_prefetch.evaluation.rows import RunRow
+from langgraph_prefetch.money import MICRO, less, number, share, times, total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

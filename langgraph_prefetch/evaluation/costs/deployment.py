@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from langgraph_prefetch.errors import ConfigurationError, did_you_mean
-from langgraph_prefetch.evaluation.costs.money import number
+from langgraph_prefetch.money import number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 
 from langgraph_prefetch.evaluation.costs.deployment import Deployment
-from langgraph_prefetch.evaluation.costs.money import MICRO, number, share, times, total
 from langgraph_prefetch.evaluation.costs.prices import Prices
 from langgraph_prefetch.evaluation.costs.usage import Counted, Usage, billed_requests, units
 from langgraph_prefetch.evaluation.rows import RunRow
+from langgraph_prefetch.money import MICRO, number, share, times, total
 
 _GB_MONTH = Decimal(10**9 * 30 * 24 * 3600)
 """Bytes times seconds."""

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from langgraph_prefetch.errors import ConfigurationError, PriceFileError, did_you_mean
-from langgraph_prefetch.evaluation.costs.money import number
 from langgraph_prefetch.evaluation.costs.prices import (
     CachePrice,
     EmbeddingPrice,
@@ -25,6 +24,7 @@ from langgraph_prefetch.evaluation.costs.prices import (
     RetrievalPrice,
     WorkerPrice,
 )
+from langgraph_prefetch.money import number
 
 Kind = TypeVar("Kind")
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langgraph_prefetch.errors import ConfigurationError
-from langgraph_prefetch.evaluation.costs.money import less, number, per_thousand, shown, times, total
+from langgraph_prefetch.money import less, number, per_thousand, shown, times, total
 
 PRICES = st.decimals(min_value=0, max_value=10**9, places=12).map(lambda each: number("price", each))
 QUANTITIES = st.integers(0, 10**15).map(Decimal)
