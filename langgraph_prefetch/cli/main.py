@@ -14,6 +14,7 @@ from langgraph_prefetch.cli import (
     doctor,
     fit,
     index,
+    plan,
     replay,
     search,
     timeline,
@@ -69,6 +70,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     advise.register(commands)
     evaluation.register(commands)
     fit.register(commands)
+    plan.register(commands)
     timeline.register(commands)
     cues.register(commands)
     worker.register(commands)

@@ -18,7 +18,7 @@ from langgraph_prefetch.serving.planning.values import Plan
 PERIOD_SECONDS = 10.0
 MIN_GAIN = 0.05
 MIN_SERVED = 30
-"""Visits of one stage below which a period says too little of where they go next; it is counted on with the following."""
+"""Visits of one stage below which a period says too little of where they go next; it is counted with the following."""
 
 
 class Resizer:
