@@ -62,8 +62,11 @@
     ├── ServiceAgentError                   an agent that a service runs did not come to an answer
     │   ├── AgentTimeoutError (TimeoutError)
     │   └── AgentRoundsError
-    ├── ServingError                        a request that a pool of replicas could not serve
+    ├── ServingError                        a request that pools of replicas or a gateway could not serve
     │   ├── QueueFullError
+    │   ├── OverLimitError
+    │   ├── BreakerOpenError
+    │   ├── ColdError
     │   ├── PoolClosedError
     │   └── ReplicaLostError
     ├── FitError                            traces from which nothing can be fitted
@@ -137,8 +140,11 @@ from langgraph_prefetch.errors.remote import (
 )
 from langgraph_prefetch.errors.samples import SampleError
 from langgraph_prefetch.errors.serving import (
+    BreakerOpenError,
+    ColdError,
     FlowError,
     InfeasibleBudgetError,
+    OverLimitError,
     PoolClosedError,
     QueueFullError,
     ReplicaLostError,
@@ -176,7 +182,9 @@ __all__ = [
     "AgentRoundsError",
     "AgentTimeoutError",
     "AlreadyWrappedError",
+    "BreakerOpenError",
     "CloudError",
+    "ColdError",
     "CollectionMismatchError",
     "ConfigurationError",
     "CredentialsError",
@@ -209,6 +217,7 @@ __all__ = [
     "NothingToJudgeError",
     "OperatorTraceError",
     "OtherEvaluationError",
+    "OverLimitError",
     "PlanError",
     "PoolClosedError",
     "PrefetchError",

@@ -38,6 +38,50 @@ class ReplicaLostError(ServingError):
         super().__init__(f"pool {pool!r}: the process of a replica died while it served this request")
 
 
+class OverLimitError(ServingError):
+    """A component serves as many calls as it can bear, and this one could not wait, or not any longer.
+
+    Attributes:
+        component: its name.
+        limit: calls at once.
+    """
+
+    def __init__(self, component: str, limit: int) -> None:
+        self.component, self.limit = component, limit
+        super().__init__(
+            f"{component!r} serves {limit} calls at once and no more: give the gateway a fallback or spill_to, a "
+            "higher limit, or call again later"
+        )
+
+
+class BreakerOpenError(ServingError):
+    """A component is known not to work; it was not asked.
+
+    Attributes:
+        component: its name.
+        seconds: until it is asked again.
+    """
+
+    def __init__(self, component: str, seconds: float) -> None:
+        self.component, self.seconds = component, seconds
+        super().__init__(
+            f"{component!r} does not work and is not asked for another {seconds:.1f} s: give the gateway a fallback, "
+            "or call again then"
+        )
+
+
+class ColdError(ServingError):
+    """A component did not become warm.
+
+    Attributes:
+        component: its name.
+    """
+
+    def __init__(self, component: str, reason: str) -> None:
+        self.component = component
+        super().__init__(f"{component!r} did not become warm: {reason}")
+
+
 class SimulationError(ConfigurationError):
     """A flow, plan or stream of arrivals that cannot be simulated."""
 

@@ -35,11 +35,21 @@ from langgraph_prefetch.events.runs import (
     StepStarted,
     Trouble,
 )
-from langgraph_prefetch.events.serving import StagePressure, StageVisited
+from langgraph_prefetch.events.serving import (
+    BreakerMoved,
+    ComponentCalled,
+    ComponentWarmed,
+    PipelineEnded,
+    StagePressure,
+    StageVisited,
+)
 from langgraph_prefetch.events.variants import VariantAssigned
 
 __all__ = [
     "DRY_RUN",
+    "BreakerMoved",
+    "ComponentCalled",
+    "ComponentWarmed",
     "Event",
     "EventHub",
     "EventSink",
@@ -54,6 +64,7 @@ __all__ = [
     "NextCallIgnored",
     "NextCallStarted",
     "OfNoRun",
+    "PipelineEnded",
     "RunEnded",
     "RunStarted",
     "SearchCallAnswered",

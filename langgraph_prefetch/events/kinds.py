@@ -26,7 +26,14 @@ from langgraph_prefetch.events.runs import (
     StepStarted,
     Trouble,
 )
-from langgraph_prefetch.events.serving import StagePressure, StageVisited
+from langgraph_prefetch.events.serving import (
+    BreakerMoved,
+    ComponentCalled,
+    ComponentWarmed,
+    PipelineEnded,
+    StagePressure,
+    StageVisited,
+)
 from langgraph_prefetch.events.variants import VariantAssigned
 
 Event = (
@@ -49,9 +56,22 @@ Event = (
     | VariantAssigned
     | StageVisited
     | StagePressure
+    | ComponentCalled
+    | BreakerMoved
+    | PipelineEnded
+    | ComponentWarmed
     | RunEnded
     | Trouble
 )
 
-OfNoRun = NearTierChanged | StageVisited | StagePressure | Trouble
+OfNoRun = (
+    NearTierChanged
+    | StageVisited
+    | StagePressure
+    | ComponentCalled
+    | BreakerMoved
+    | PipelineEnded
+    | ComponentWarmed
+    | Trouble
+)
 """Kinds that belong to the process and to no run of an agent."""

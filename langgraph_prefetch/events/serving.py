@@ -1,4 +1,4 @@
-"""What happens in pools of replicas that serve the stages of an agent."""
+"""What happens in pools of replicas, behind gateways and in warm-up."""
 
 from __future__ import annotations
 
@@ -59,3 +59,93 @@ class StagePressure:
     refused: int
     cpu_share: float | None = None
     memory_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentCalled:
+    """A gateway asked a component, or would have and was not let.
+
+    Attributes:
+        gateway, component: their names.
+        outcome: ``answered``; ``degraded``, an answer of the fallback; ``failed``; ``refused``, it was not asked;
+            ``cancelled``, the caller went away.
+        seconds: from the call to its end, waiting included.
+        waited_seconds: for a place.
+        first_token_seconds: from the call to the first part of a stream; None where it was no stream.
+        pipeline: the one it was part of.
+        variant: of the gateway's variants, the one that was chosen.
+        spilled: it was asked because the dedicated component was busy or did not answer.
+        speculative: nobody had asked for it yet.
+        reason: why it was refused, or the class of the error.
+        cost: exact, in the currency of the prices; None where it has no price.
+    """
+
+    at: float
+    gateway: str
+    component: str
+    outcome: str
+    seconds: float
+    waited_seconds: float = 0.0
+    first_token_seconds: float | None = None
+    pipeline: str | None = None
+    variant: str | None = None
+    spilled: bool = False
+    speculative: bool = False
+    reason: str | None = None
+    cost: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreakerMoved:
+    """The breaker of a component opened, lets one call try, or closed.
+
+    Attributes:
+        gateway, component: their names.
+        state: ``opened``, ``half-opened`` or ``closed``.
+    """
+
+    at: float
+    gateway: str
+    component: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineEnded:
+    """All calls of a pipeline are over.
+
+    Attributes:
+        pipeline: its name.
+        seconds: from its beginning to its end.
+        calls: of components, refused ones left out.
+        degraded, failed: of them.
+        cost: of all of them, exact; None where nothing has a price.
+        error: the class of what it ended with; None for an answer.
+    """
+
+    at: float
+    pipeline: str
+    seconds: float
+    calls: int
+    degraded: int
+    failed: int
+    cost: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComponentWarmed:
+    """A component was made ready before it was called.
+
+    Attributes:
+        component: its name.
+        cause: what said that it would be needed: ``request``, ``intent``, ``baseline``, ``hour`` or a name of yours.
+        seconds: that it took.
+        failed: it did not become ready; it will be started again when it is called.
+    """
+
+    at: float
+    component: str
+    cause: str
+    seconds: float
+    failed: bool = False

@@ -9,6 +9,9 @@ from typing import Any
 
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.events import (
+    BreakerMoved,
+    ComponentCalled,
+    ComponentWarmed,
     Event,
     Fate,
     NearAnswered,
@@ -20,6 +23,7 @@ from langgraph_prefetch.events import (
     NextCallFate,
     NextCallIgnored,
     NextCallStarted,
+    PipelineEnded,
     RunEnded,
     RunStarted,
     SearchCallAnswered,
@@ -62,6 +66,10 @@ NAMES: dict[type[Any], str] = {
     VariantAssigned: "variant_assigned",
     StageVisited: "stage_visited",
     StagePressure: "stage_pressure",
+    ComponentCalled: "component_called",
+    BreakerMoved: "breaker_moved",
+    PipelineEnded: "pipeline_ended",
+    ComponentWarmed: "component_warmed",
     RunEnded: "run_ended",
     Trouble: "trouble",
 }
@@ -78,8 +86,9 @@ class LogSink:
     own name with ``prefetch_`` before it (``prefetch_tool``, ``prefetch_waited_seconds``), with ``prefetch_event`` for
     the name and, on warnings, ``prefetch_suppressed``: how many equal ones were left out before.
 
-    Levels: WARNING for troubles, failed speculations and failed private model calls, INFO for answered search calls and
-    ended runs, DEBUG for the rest. Query text appears where events carry it: only under the option ``log_queries``.
+    Levels: WARNING for troubles, failed speculations and private model calls, opened breakers and failed warm-ups, INFO
+    for answered search calls, ended runs and pipelines, DEBUG for the rest. Query text appears where events carry it:
+    only under the option ``log_queries``.
 
     Args:
         logger: where to; ``langgraph_prefetch.events`` if None.
@@ -121,9 +130,9 @@ def level_of(event: Event) -> int:
     match event:
         case Trouble() | SpeculationEnded(fate=Fate.FAILED) | NextCallEnded(fate=NextCallFate.FAILED):
             return logging.WARNING
-        case NearTierChanged(open=False):
+        case NearTierChanged(open=False) | BreakerMoved(state="opened") | ComponentWarmed(failed=True):
             return logging.WARNING
-        case SearchCallAnswered() | RunEnded() | NearTierChanged():
+        case SearchCallAnswered() | RunEnded() | NearTierChanged() | PipelineEnded():
             return logging.INFO
         case _:
             return logging.DEBUG

@@ -6,6 +6,9 @@ import threading
 from typing import Any, get_args
 
 from langgraph_prefetch.events import (
+    BreakerMoved,
+    ComponentCalled,
+    ComponentWarmed,
     Event,
     EventHub,
     EventSink,
@@ -19,6 +22,7 @@ from langgraph_prefetch.events import (
     NextCallFate,
     NextCallIgnored,
     NextCallStarted,
+    PipelineEnded,
     RunEnded,
     RunStarted,
     SearchCallAnswered,
@@ -136,6 +140,22 @@ def sample_events(run_id: str = "run-1") -> tuple[Event, ...]:
             cpu_share=1.6,
             memory_bytes=200_000_000,
         ),
+        ComponentCalled(
+            at=1.9,
+            gateway="grader",
+            component="large",
+            outcome="degraded",
+            seconds=0.3,
+            waited_seconds=0.1,
+            first_token_seconds=0.2,
+            pipeline="answer",
+            variant="new",
+            reason="ConnectError",
+            cost="0.00125",
+        ),
+        BreakerMoved(at=1.9, gateway="grader", component="large", state="opened"),
+        PipelineEnded(at=1.9, pipeline="answer", seconds=1.2, calls=4, degraded=1, failed=1, cost="0.004"),
+        ComponentWarmed(at=1.9, component="large", cause="intent", seconds=2.5),
         Trouble(at=1.9, where="token", error="ValueError"),
         RunEnded(run_id=run_id, at=2.0, idle=False),
     )

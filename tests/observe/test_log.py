@@ -80,6 +80,12 @@ def test_levels() -> None:
         "near_checked": "DEBUG",
         "near_tier_changed": "WARNING",
         "variant_assigned": "DEBUG",
+        "stage_visited": "DEBUG",
+        "stage_pressure": "DEBUG",
+        "component_called": "DEBUG",
+        "breaker_moved": "WARNING",
+        "pipeline_ended": "INFO",
+        "component_warmed": "DEBUG",
         "run_ended": "INFO",
         "trouble": "WARNING",
     }
