@@ -91,6 +91,11 @@ class Desk:
         return tuple(each.number for each in self._replicas.values() if not each.retiring)
 
     @property
+    def numbers(self) -> tuple[int, ...]:
+        """Numbers of all replicas, those included that are on their way out."""
+        return tuple(self._replicas)
+
+    @property
     def places(self) -> int:
         """Visits that can be under way at once."""
         return len(self.replicas) * self._concurrency
@@ -108,11 +113,13 @@ class Desk:
         self._arrived += 1
         self._waiting.append(waiting)
 
-    def leave(self, request_id: str) -> bool:
-        """Requests with this id wait no longer. False: none did."""
-        before = len(self._waiting)
-        self._waiting = [each for each in self._waiting if each.request_id != request_id]
-        return len(self._waiting) < before
+    def leave(self, waiting: Waiting) -> bool:
+        """It waits no longer. False: it did not wait."""
+        place = self._place(waiting)
+        if place is None:
+            return False
+        del self._waiting[place]
+        return True
 
     def serve(self, now: float) -> Serving | None:
         """Begin the next visit; None where nobody waits or nobody who waits can be served now."""
@@ -127,7 +134,7 @@ class Desk:
         if chosen.speculative and self._free_places(free) <= self._reserve:
             return None  # whoever was chosen over demand does not exist: no demand can be served now
         if eligible is not self._waiting:
-            place = next(place for place, each in enumerate(self._waiting) if each is chosen)
+            place = self._place(chosen) or 0
         del self._waiting[place]
         replica = self._replica_for(chosen, free)
         replica.busy += 1
@@ -205,6 +212,9 @@ class Desk:
             for each in self._waiting
             if (open_to_all if each.request_id not in self._home else self._home[each.request_id] in numbers)
         ]
+
+    def _place(self, waiting: Waiting) -> int | None:
+        return next((place for place, each in enumerate(self._waiting) if each is waiting), None)
 
     def _settle(self, request_id: str, replica: _Replica) -> None:
         if len(self._home) >= MAX_RESIDENTS:  # requests that never said they left

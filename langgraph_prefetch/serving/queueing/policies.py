@@ -109,7 +109,7 @@ class LeastSlack:
         return best
 
 
-DEFAULT_POLICY: QueuePolicy = LeastSlack()
+DEFAULT_POLICY: QueuePolicy = EarliestDeadline()
 """The one of the two that missed fewer deadlines (`benchmarks/serving.py --only deadlines`)."""
 
 POLICIES: dict[str, QueuePolicy] = {
