@@ -89,13 +89,13 @@ class VisitRecorder(BaseCallbackHandler):
         self._ended(run_id, failed=True, counts=not paused)
 
     def _ended(self, run_id: UUID, *, failed: bool, counts: bool = True) -> None:
-        at = self._clock()
         with self._lock:
             self._root.pop(run_id, None)
             self._visits.pop(run_id, None)
             visit = self._open.pop(run_id, None)
             if visit is None or not counts:
                 return
+            at = self._clock()
             number = self._visits.get(visit.root, 0) + 1
             if visit.root in self._visits:
                 self._visits[visit.root] = number

@@ -22,7 +22,9 @@ except ImportError as error:
     raise MissingExtraError(error.name or "scipy", "serving") from error
 
 PULL = 1e-3
-"""Weight of the routing known before, against that of the counts."""
+"""Weight of the routing known before, against that of the counts, where the counts leave a choice."""
+KNOWN_VISITS = 5.0
+"""Visits that the routing known before counts as, so that no few counts make an edge certain or a loop endless."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +38,7 @@ class Counted:
 def rerouted(flow: FlowValues, counted: Mapping[str, Counted]) -> FlowValues:
     """The flow with the probabilities that explain what was counted; stages that nobody counted keep theirs.
 
-    Edges that were never taken may be now: a probability of 0 counts as a very small one.
+    An edge that was never taken may be now.
     """
     gamma = {each.name: each.amplification for each in flow.stages}
     edges = flow.edges
@@ -70,7 +72,7 @@ def _changed(edge: Edge, place: int, edges: tuple[Edge, ...], found: np.ndarray,
     total = float(sum(found[number] for number in beside))
     if total <= 0 or (edge.source != START and edge.source not in left):
         return edge
-    return replace(edge, probability=float(found[place]) / total)
+    return replace(edge, probability=(float(found[place]) + KNOWN_VISITS * edge.probability) / (total + KNOWN_VISITS))
 
 
 def _enters(edge: Edge, counted: Mapping[str, Counted]) -> bool:

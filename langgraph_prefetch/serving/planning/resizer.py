@@ -91,11 +91,12 @@ class Resizer:
         self._count(pressures)
         if back:
             return {}
-        self._flow = self._timed(self._rerouted())
+        flow = self._timed(self._rerouted())
         try:
-            self._plan = plan(self._flow, self._budget)
-        except ConfigurationError:  # such as a loop that nobody has left yet in this period
+            self._plan = plan(flow, self._budget)
+        except ConfigurationError:  # counts or times that make no flow, as from a clock that stood still
             return {}
+        self._flow = flow
         present = shared_out(self._flow, self._budget, self._now).throughput
         if self._plan.throughput < present * (1 + self._min_gain):
             return {}
