@@ -50,7 +50,9 @@ class CountsFile:
 
 
 class PublishedSizing:
-    """A sizing whose counts for some stages go to ``publish``, at the start and whenever they change.
+    """A sizing whose counts for some stages also go to ``publish``, at the start and whenever they change.
+
+    A pool that is here and hands visits to those workers is resized with them, so that it keeps them all busy.
 
     Args:
         sizing: what decides, such as a `Resizer`.
@@ -66,7 +68,7 @@ class PublishedSizing:
         self._waiting = {stage: count for stage, count in (start or {}).items() if stage in self._stages}
 
     def sizes(self, pressures: Sequence[StagePressure], now: float) -> Mapping[str, int]:
-        """Pool -> replicas from now on, of the pools that are here."""
+        """Pool -> replicas from now on, as the sizing says."""
         found = self._sizing.sizes(pressures, now)
         self._waiting |= {stage: count for stage, count in found.items() if stage in self._stages}
         for stage, count in list(self._waiting.items()):
@@ -76,4 +78,4 @@ class PublishedSizing:
                 logger.warning("worker counts were not published (%s); tried again later", type(error).__name__)
                 break
             del self._waiting[stage]
-        return {stage: count for stage, count in found.items() if stage not in self._stages}
+        return found

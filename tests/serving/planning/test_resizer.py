@@ -180,10 +180,10 @@ class Fixed:
 
 
 def test_counts_for_workers_elsewhere_are_published(tmp_path: Path) -> None:
-    """They go to the file, the others to the pools; the file is always whole."""
+    """Those of the stages that were named, and no others; the file is always whole."""
     path = tmp_path / "workers.json"
     sizing = PublishedSizing(Fixed({"search": 4, "grade": 2}), CountsFile(path), stages={"search"}, start={"search": 1})
-    assert sizing.sizes([], 10.0) == {"grade": 2}
+    assert sizing.sizes([], 10.0) == {"search": 4, "grade": 2}
     assert json.loads(path.read_text(encoding="utf-8")) == {"version": 1, "workers": {"search": 4}}
     assert list(tmp_path.iterdir()) == [path]
 
@@ -199,7 +199,7 @@ def test_what_could_not_be_published_is_tried_again(caplog: pytest.LogCaptureFix
         told.append((stage, replicas))
 
     sizing = PublishedSizing(Fixed({"search": 4, "grade": 2}), publish, stages={"search"})
-    assert sizing.sizes([], 10.0) == {"grade": 2}
+    assert sizing.sizes([], 10.0) == {"search": 4, "grade": 2}
     assert told == []
     assert "worker counts were not published (OSError)" in caplog.text
     assert sizing.sizes([], 20.0) == {}
