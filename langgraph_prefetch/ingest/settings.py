@@ -31,7 +31,7 @@ class IngestSettings:
         attempts: how often a request is tried before its passages are skipped.
         retry_seconds: longest wait before the second attempt; it doubles with each.
         failures_in_a_row: after so many failed requests without one that succeeded the run stops.
-        queued_batches: batches that may wait between two stages.
+        queued_batches: batches that may wait between two stages; before the splitter it is one.
         queued_bytes: bytes that may wait between two stages; a single larger batch waits alone.
         max_skipped: how many of the skipped are listed; all are counted.
 
