@@ -88,11 +88,12 @@ def script_of(questions: Mapping[str, Question]) -> Script:
             step = question.steps[said]
             return Turn(text=cut(step.thought), calls=[Call("search", {"query": query}) for query in step.queries])
         found = [str(message.text) for message in messages[asked:] if isinstance(message, ToolMessage)]
-        return Turn(text=cut(f"{question.conclusion}\n\n{_answer(found)}"))
+        return Turn(text=cut(f"{question.conclusion}\n\n{quoted(found)}"))
 
     return script
 
 
-def _answer(found: Sequence[str]) -> str:
+def quoted(found: Sequence[str]) -> str:
+    """What the model answers from what its searches found."""
     # The first words of every passage found: another passage anywhere makes another answer.
     return "\n".join(f"- {' '.join(line.split()[:QUOTED_WORDS])}" for text in found for line in text.split("\n\n")[:1])

@@ -22,7 +22,7 @@ def filled_store(url: str, corpus: Sequence[Document]) -> Iterator[PgVectorStore
     Raises:
         StoreError: the database failed.
     """
-    embeddings = HashingEmbeddings(corpus=(passage.page_content for passage in corpus))
+    embeddings = embedder_of(corpus)
 
     def embed(texts: Sequence[str]) -> Any:
         # The name more often than it stands in the text: a query that names a function means that one.
@@ -32,6 +32,16 @@ def filled_store(url: str, corpus: Sequence[Document]) -> Iterator[PgVectorStore
         ingest_sync(corpus, None, embed, store)
         store.create_index()
         yield store
+
+
+def opened_store(url: str, corpus: Sequence[Document]) -> PgVectorStore:
+    """The store of ``corpus`` that another process has filled."""
+    return PgVectorStore(embedder_of(corpus), url=url, ef_search=EF_SEARCH)
+
+
+def embedder_of(corpus: Sequence[Document]) -> HashingEmbeddings:
+    """The same vectors in every process."""
+    return HashingEmbeddings(corpus=(passage.page_content for passage in corpus))
 
 
 def _name(text: str) -> str:

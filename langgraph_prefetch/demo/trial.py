@@ -79,10 +79,11 @@ class Pair:
     Args:
         make_agent: makes the agent.
         search: the search without added latency, to check afterwards what the wrapped agent was given.
+        options: more of ``with_prefetch``.
     """
 
-    def __init__(self, make_agent: Callable[[], Any], search: Callable[[str], str]) -> None:
-        self._bare, self._wrapped = make_agent(), with_prefetch(make_agent(), tools=["search"])
+    def __init__(self, make_agent: Callable[[], Any], search: Callable[[str], str], **options: Any) -> None:
+        self._bare, self._wrapped = make_agent(), with_prefetch(make_agent(), tools=["search"], **options)
         self._search = search
 
     def ask_bare(self, question: str) -> Said:

@@ -1,0 +1,1 @@
+"""``python -m langgraph_prefetch.demo.aws``: the demo across processes, with Bedrock, SQS and DynamoDB on loopback."""
