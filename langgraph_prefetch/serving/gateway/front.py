@@ -22,7 +22,7 @@ from langgraph_prefetch.serving.gateway.accounts import Account
 from langgraph_prefetch.serving.gateway.breaker import BreakerRule
 from langgraph_prefetch.serving.gateway.calls import After, Before
 from langgraph_prefetch.serving.gateway.core import Gateway
-from langgraph_prefetch.serving.gateway.gate import Gate
+from langgraph_prefetch.serving.gateway.gate import Gate, Warmth
 from langgraph_prefetch.serving.gateway.kinds import GatedModel, GatedRetriever, GatedRunnable, GatedTool
 from langgraph_prefetch.serving.gateway.limit import LimitRule
 from langgraph_prefetch.serving.gateway.prices import CallPrice, PerCall, PerToken
@@ -67,6 +67,7 @@ def gateway(
     fallback_price: AnyPrice | None = None,
     spill_price: AnyPrice | None = None,
     breaker: BreakerRule | None = BreakerRule(),  # noqa: B008 - frozen
+    warm: Warmth | None = None,
     attempts: int = 1,
     before: Sequence[Before] = (),
     after: Sequence[After] = (),
@@ -105,6 +106,7 @@ def gateway(
         fallback_price: of ``fallback``.
         spill_price: of ``spill_to``.
         breaker: when the component is left alone; None: never. ``spill_to`` has one by the same rule.
+        warm: waits until the component is warm: ``warmer.of(name)``.
         attempts: how often the component is called before it counts as failed once, with LangChain's pauses between;
             requests that it refuses are not repeated, nor are streams.
         before: hooks that see, and may replace, the input.
@@ -138,7 +140,7 @@ def gateway(
         _require(kind, called, what)
         spilling = None if spill_to is None else spill or SpillRule()
         shown = own if called == DEFAULT else called
-        return gate(shown, what, prices.get(called, price), breaker=breaker, limit=rule, spill=spilling)
+        return gate(shown, what, prices.get(called, price), breaker=breaker, limit=rule, spill=spilling, warm=warm)
 
     gates = {DEFAULT: first(DEFAULT, component)}
     behind = []

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 from langgraph_prefetch.errors import BreakerOpenError, OverLimitError, SpeculationDeclinedError
 from langgraph_prefetch.events import BreakerMoved, ComponentCalled, EventHub
@@ -25,6 +25,18 @@ from langgraph_prefetch.serving.gateway.spilling import Spilling, SpillRule
 from langgraph_prefetch.speculative import speculation_id
 
 
+class Warmth(Protocol):
+    """Waits until a component is warm, and starts it if need be; raises where it does not start."""
+
+    def ready(self) -> None:
+        """In a thread."""
+        ...
+
+    async def aready(self) -> None:
+        """In an event loop."""
+        ...
+
+
 class Gate:
     """What stands before one component. Safe for threads.
 
@@ -37,6 +49,7 @@ class Gate:
         spill: when calls that find no place go elsewhere; None: never.
         price: of a call; None: it is not accounted for.
         account, events, clock: shared by the gateway's gates.
+        warm: what its call waits for, besides a place; None: nothing.
         degraded: its answers are marked.
         spilled: it takes what another had no place for.
     """
@@ -54,11 +67,12 @@ class Gate:
         account: Account,
         events: EventHub,
         clock: Clock,
+        warm: Warmth | None = None,
         degraded: bool = False,
         spilled: bool = False,
     ) -> None:
         self.name, self.component, self.gateway = name, component, gateway
-        self.degraded, self.spilled = degraded, spilled
+        self.degraded, self.spilled, self.warm = degraded, spilled, warm
         self.account, self.events, self.clock, self.price = account, events, clock, price
         self._breaker = Breaker(name, breaker) if breaker is not None else None
         spilling = Spilling(spill) if spill is not None else None
@@ -167,18 +181,24 @@ class Visit:
             self._enter()
 
     def wait(self) -> None:
-        """Wait for the place, in a thread."""
+        """Wait for the place and for warmth, in a thread."""
         if self._waiting is not None and self.gate.places is not None:
             self.gate.places.wait(self._waiting)
             self._placed = True
             self._enter()
+        if self.gate.warm is not None:
+            self.gate.warm.ready()
+            self._began_at = self.gate.clock()
 
     async def await_(self) -> None:
-        """Wait for the place, in an event loop."""
+        """Wait for the place and for warmth, in an event loop."""
         if self._waiting is not None and self.gate.places is not None:
             await self.gate.places.await_(self._waiting)
             self._placed = True
             self._enter()
+        if self.gate.warm is not None:
+            await self.gate.warm.aready()
+            self._began_at = self.gate.clock()
 
     def _enter(self) -> None:
         self.entered = self.gate.enter() or True

@@ -1,0 +1,211 @@
+"""Starts what will be needed as soon as something says so: all of it at once, each only once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Collection, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol
+
+from langgraph_prefetch.errors import ColdError, ConfigurationError, did_you_mean
+from langgraph_prefetch.events import ComponentWarmed, Event, EventHub, EventSink, RunStarted, SpeculationStarted
+from langgraph_prefetch.locks import ForkSafeLock
+from langgraph_prefetch.ports import Clock
+
+REQUEST = "request"
+"""The need of every run of an agent, from its first moment on."""
+MAX_COMPONENTS = 64
+
+
+class Warmable(Protocol):
+    """Something that takes time to start. Its methods are called from threads, `warm` never twice at once."""
+
+    def is_warm(self) -> bool:
+        """Whether it would answer at once."""
+        ...
+
+    def warm(self) -> None:
+        """Start it, and return when it would answer. What it raises says that it did not start."""
+        ...
+
+    def cool(self) -> None:
+        """Stop it."""
+        ...
+
+
+class Warmer:
+    """The components that can be started, and what says that they will be needed. Safe for threads and event loops.
+
+    ::
+
+        warmer = Warmer({"embedder": …, "reranker": …}, needs={"request": ["embedder"], "search": ["reranker"]})
+        agent.prefetch.subscribe(warmer)          # a run, and each speculation, warms what it will need
+        reranker = gateway(reranker, warm=warmer.of("reranker"))
+
+    Args:
+        components: by name, at most 64.
+        needs: what says so -> components: ``request`` for every run, a tool's name for a speculation of it, or names
+            of your own for `need`.
+        baseline: components that are never cooled, and started by `open`.
+        keep_seconds: others are cooled by `cool_idle` when nothing has needed them for so long; None: never.
+        events: takes `ComponentWarmed`.
+        clock: seconds.
+
+    Raises:
+        ConfigurationError: names without a component, or too many.
+    """
+
+    def __init__(
+        self,
+        components: Mapping[str, Warmable],
+        *,
+        needs: Mapping[str, Collection[str]] | None = None,
+        baseline: Collection[str] = (),
+        keep_seconds: float | None = None,
+        events: EventSink | None = None,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        if not components or len(components) > MAX_COMPONENTS:
+            raise ConfigurationError(f"a warmer has 1 to {MAX_COMPONENTS} components, not {len(components)}")
+        self._components, self._needs = dict(components), {name: tuple(each) for name, each in (needs or {}).items()}
+        self._baseline, self._keep_seconds, self._clock = frozenset(baseline), keep_seconds, clock
+        for name in (*self._baseline, *(each for names in self._needs.values() for each in names)):
+            self._require(name)
+        self._hub = EventHub()
+        if events is not None:
+            self._hub.subscribe(events)
+        self._lock = ForkSafeLock()
+        self._under_way: dict[str, Future[None]] = {}
+        self._needed_at: dict[str, float] = {}
+        # One thread each: none has to wait until another has started.
+        self._threads = ThreadPoolExecutor(len(self._components), thread_name_prefix="langgraph_prefetch_warm")
+
+    def __enter__(self) -> Warmer:
+        self.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __call__(self, event: Event) -> None:
+        """Take one event of an agent: a run or a speculation begins. Never waits."""
+        if isinstance(event, RunStarted):
+            self.need(REQUEST)
+        elif isinstance(event, SpeculationStarted):
+            self.need(event.tool, cause="intent")
+
+    def open(self) -> None:
+        """Start the baseline. Never waits."""
+        self.warm(self._baseline, cause="baseline")
+
+    def need(self, signal: str, *, cause: str | None = None) -> Mapping[str, Future[None]]:
+        """Start what this signal needs; a signal that is not known needs nothing. Never waits."""
+        return self.warm(self._needs.get(signal, ()), cause=cause or signal)
+
+    def warm(self, names: Iterable[str], *, cause: str = REQUEST) -> Mapping[str, Future[None]]:
+        """Start these, all at once, and return without waiting: name -> what is done when it is warm.
+
+        Raises:
+            ConfigurationError: no component of that name.
+        """
+        return {name: self._warm(name, cause) for name in names}
+
+    def of(self, name: str) -> WarmComponent:
+        """One component, for ``gateway(…, warm=…)`` or to be waited for.
+
+        Raises:
+            ConfigurationError: no component of that name.
+        """
+        self._require(name)
+        return WarmComponent(self, name)
+
+    def cool_idle(self, now: float | None = None) -> tuple[str, ...]:
+        """Stop what nothing has needed for ``keep_seconds``, the baseline excepted; returns their names."""
+        if self._keep_seconds is None:
+            return ()
+        now = self._clock() if now is None else now
+        with self._lock:
+            idle = [
+                name
+                for name, at in self._needed_at.items()
+                if name not in self._baseline and name not in self._under_way and now - at >= self._keep_seconds
+            ]
+            for name in idle:
+                del self._needed_at[name]
+        for name in idle:
+            self._components[name].cool()
+        return tuple(idle)
+
+    def close(self) -> None:
+        """Stop everything; waits for what is just starting. Idempotent."""
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        for component in self._components.values():
+            component.cool()
+
+    def _warm(self, name: str, cause: str) -> Future[None]:
+        self._require(name)
+        with self._lock:
+            self._needed_at[name] = self._clock()
+            held = self._under_way.get(name)
+            if held is not None:
+                return held
+            try:
+                made = self._threads.submit(self._start, name, cause)
+            except RuntimeError:  # closed meanwhile
+                made = Future()
+                made.set_exception(ColdError(name, "its warmer is closed"))
+                return made
+            self._under_way[name] = made
+        made.add_done_callback(lambda _: self._forget(name, made))
+        return made
+
+    def _start(self, name: str, cause: str) -> None:
+        component = self._components[name]
+        if component.is_warm():
+            return
+        began = self._clock()
+        try:
+            component.warm()
+        except Exception as error:
+            self._hub(self._told(name, cause, began, failed=True))
+            if isinstance(error, ColdError):
+                raise
+            raise ColdError(name, f"{type(error).__name__}: {error}") from error
+        self._hub(self._told(name, cause, began, failed=False))
+
+    def _told(self, name: str, cause: str, began: float, *, failed: bool) -> ComponentWarmed:
+        now = self._clock()
+        return ComponentWarmed(at=now, component=name, cause=cause, seconds=max(0.0, now - began), failed=failed)
+
+    def _forget(self, name: str, made: Future[None]) -> None:
+        with self._lock:
+            if self._under_way.get(name) is made:
+                del self._under_way[name]
+
+    def _require(self, name: str) -> None:
+        if name not in self._components:
+            raise ConfigurationError(
+                f"no component {name!r} to warm; there are: {', '.join(sorted(self._components))}."
+                f"{did_you_mean(name, self._components)}"
+            )
+
+
+class WarmComponent:
+    """One component of a `Warmer`: started when it is needed, and waited for."""
+
+    def __init__(self, warmer: Warmer, name: str) -> None:
+        self._warmer, self._name = warmer, name
+
+    def ready(self) -> None:
+        """Return when it is warm; starts it if need be.
+
+        Raises:
+            ColdError: it did not start.
+        """
+        self._warmer.warm((self._name,))[self._name].result()
+
+    async def aready(self) -> None:
+        """As `ready`, without blocking the event loop. Whoever goes away while it starts does not stop it."""
+        future = self._warmer.warm((self._name,))[self._name]
+        await asyncio.shield(asyncio.wrap_future(future))
