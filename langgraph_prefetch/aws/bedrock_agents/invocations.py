@@ -34,6 +34,11 @@ def read_traced(told: Mapping[str, Any]) -> Invocation:
     )
 
 
+def read_function_event(event: Mapping[str, Any]) -> Invocation:
+    """From what the Lambda function of an action group is sent."""
+    return _invocation(event)
+
+
 def _invocation(told: Mapping[str, Any]) -> Invocation:
     content = ((told.get("requestBody") or {}).get("content") or {}).values()
     body = [part for each in content for part in each.get("properties") or ()]
