@@ -67,6 +67,11 @@
     │   ├── OverLimitError
     │   ├── BreakerOpenError
     │   ├── ColdError
+    │   ├── UnknownBlobError
+    │   ├── ShortReadError
+    │   ├── BlobMismatchError
+    │   ├── PathsFailedError
+    │   ├── NoEngineError
     │   ├── PoolClosedError
     │   └── ReplicaLostError
     ├── FitError                            traces from which nothing can be fitted
@@ -140,16 +145,21 @@ from langgraph_prefetch.errors.remote import (
 )
 from langgraph_prefetch.errors.samples import SampleError
 from langgraph_prefetch.errors.serving import (
+    BlobMismatchError,
     BreakerOpenError,
     ColdError,
     FlowError,
     InfeasibleBudgetError,
+    NoEngineError,
     OverLimitError,
+    PathsFailedError,
     PoolClosedError,
     QueueFullError,
     ReplicaLostError,
     ServingError,
+    ShortReadError,
     SimulationError,
+    UnknownBlobError,
 )
 from langgraph_prefetch.errors.speculation import (
     NotServableError,
@@ -182,6 +192,7 @@ __all__ = [
     "AgentRoundsError",
     "AgentTimeoutError",
     "AlreadyWrappedError",
+    "BlobMismatchError",
     "BreakerOpenError",
     "CloudError",
     "ColdError",
@@ -208,6 +219,7 @@ __all__ = [
     "MiddlewareOrderError",
     "MissingExtraError",
     "MissingPartError",
+    "NoEngineError",
     "NoJudgeError",
     "NoToolNodeError",
     "NotAGraphError",
@@ -218,6 +230,7 @@ __all__ = [
     "OperatorTraceError",
     "OtherEvaluationError",
     "OverLimitError",
+    "PathsFailedError",
     "PlanError",
     "PoolClosedError",
     "PrefetchError",
@@ -238,6 +251,7 @@ __all__ = [
     "ServiceAgentError",
     "ServingError",
     "ShardError",
+    "ShortReadError",
     "SimulationError",
     "SpeculationDeclinedError",
     "SpeculationRejectedError",
@@ -247,6 +261,7 @@ __all__ = [
     "TimelineError",
     "TraceFileError",
     "UnkeyableError",
+    "UnknownBlobError",
     "UnknownCollectionError",
     "UnknownOptionError",
     "UnknownPriceError",

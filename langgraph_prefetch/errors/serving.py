@@ -102,3 +102,52 @@ class InfeasibleBudgetError(ConfigurationError):
     def __init__(self, message: str, *, resource: str, needed: float, given: float) -> None:
         self.resource, self.needed, self.given = resource, needed, given
         super().__init__(message)
+
+
+class UnknownBlobError(ServingError):
+    """Storage has no blob of this key."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        super().__init__(f"storage has no blob {key!r}")
+
+
+class ShortReadError(ServingError):
+    """A source of blobs sent something other than the bytes that were asked for."""
+
+    def __init__(self, key: str, what: str) -> None:
+        self.key = key
+        super().__init__(f"reading blob {key!r}: {what}")
+
+
+class PathsFailedError(ServingError):
+    """A blob could not be read over any path.
+
+    Attributes:
+        reasons: path -> the kind of its failure.
+    """
+
+    def __init__(self, key: str, reasons: dict[str, str]) -> None:
+        self.key, self.reasons = key, reasons
+        told = ", ".join(f"{path}: {reason}" for path, reason in reasons.items())
+        super().__init__(f"blob {key!r} could not be read over any path ({told}); are storage and the peers up?")
+
+
+class BlobMismatchError(ServingError):
+    """A blob that was read is not the one that was asked for: its hash differs."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        super().__init__(f"blob {key!r} has another SHA-256 than was expected; it was damaged, or written anew")
+
+
+class NoEngineError(ServingError):
+    """None of the engines can take a request now.
+
+    Attributes:
+        engines: how many there are.
+    """
+
+    def __init__(self, engines: int, why: str) -> None:
+        self.engines = engines
+        super().__init__(f"none of {engines} engines can take a request: {why}")

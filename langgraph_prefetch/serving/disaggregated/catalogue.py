@@ -13,7 +13,7 @@ CALIBRATED_FLOPS = 765e12
 nodes with 2,048 agents of the 64K trace. It is 39 % of what a Hopper GPU does at most in 8 bits."""
 
 HOPPER_NODE = NodeKind(
-    name="8 Hopper GPUs, 400 Gb/s",
+    name="hopper",
     gpus=8,
     compute_nic=50e9,
     storage_nic=50e9,
@@ -22,8 +22,8 @@ HOPPER_NODE = NodeKind(
     flops=CALIBRATED_FLOPS,
     source=(
         "arXiv 2602.21548 sections 4.2 and 7.2: 8 Hopper GPUs, 8 + 1 NICs of 400 Gb/s, about 500 GB/s of memory."
-        " Assumed: 141 GB for each GPU (the paper says only Hopper; with 80 GB a GPU could hold the 32B model in 16 bits and one"
-        " context beside it). Fitted: FLOP/s."
+        " Assumed: 141 GB for each GPU (the paper says only Hopper; 80 GB would not hold the 32B"
+        " model in 16 bits and a longest context beside it). Fitted: FLOP/s."
     ),
 )
 
@@ -52,8 +52,8 @@ MOE_27B = ServedModel(
     seconds_per_token=0.020,
     source=(
         "arXiv 2602.21548 appendix A.2: 30 layers, hidden 2,560, 72 experts of 1,536, 6 + 2 active, 32 heads, indexer"
-        " of 32 heads of 64, top 1,024. Counted from that: 4.3e9 active parameters. Assumed: latent 512 + 64 as in the 660B"
-        " model; seconds per token."
+        " of 32 heads of 64, top 1,024. Counted from that: 4.3e9 active parameters. Assumed: latent 512 + 64, as in the"
+        " 660B model; seconds per token."
     ),
 )
 DENSE_32B = ServedModel(
