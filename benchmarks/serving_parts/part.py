@@ -50,7 +50,9 @@ class Part:
     figures: dict[str, Any] = field(default_factory=dict)
 
     def text(self) -> str:
-        return "\n\n".join([f"== {self.name}", *(each.text() for each in (*self.tables, *self.checks))])
+        return "\n\n".join(
+            [f"== {self.name}", *(each.text() for each in self.tables), "\n".join(each.text() for each in self.checks)]
+        )
 
     def as_json(self) -> dict[str, Any]:
         return {"checks": [asdict(each) for each in self.checks], "figures": self.figures}

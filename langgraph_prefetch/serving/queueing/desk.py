@@ -71,7 +71,10 @@ class Desk:
         self._waiting: list[Waiting] = []
         self._replicas: dict[int, _Replica] = {}
         self._home: dict[str, int] = {}
-        self._numbers = 0
+        self._numbers = self._busy = 0
+        # Replicas with room, by how many visits they have; where there are thousands, none is looked at in vain.
+        self._open: list[dict[int, _Replica]] = [{} for _ in range(concurrency)]
+        self._staying = 0
         self._arrived = self._served = self._refused = 0
         self.resize(replicas)
 
@@ -83,7 +86,7 @@ class Desk:
     @property
     def busy(self) -> int:
         """Visits under way."""
-        return sum(each.busy for each in self._replicas.values())
+        return self._busy
 
     @property
     def replicas(self) -> tuple[int, ...]:
@@ -98,7 +101,7 @@ class Desk:
     @property
     def places(self) -> int:
         """Visits that can be under way at once."""
-        return len(self.replicas) * self._concurrency
+        return self._staying * self._concurrency
 
     def join(self, waiting: Waiting) -> None:
         """A request begins to wait.
@@ -123,21 +126,18 @@ class Desk:
 
     def serve(self, now: float) -> Serving | None:
         """Begin the next visit; None where nobody waits or nobody who waits can be served now."""
-        free = [each for each in self._replicas.values() if each.busy < self._concurrency]
-        if not free or not self._waiting:
-            return None
-        eligible = self._eligible(free)
+        eligible = self._eligible() if self._waiting else []
         if not eligible:
             return None
         place = self.policy.choose(eligible, now)
         chosen = eligible[place]
-        if chosen.speculative and self._free_places(free) <= self._reserve:
+        if chosen.speculative and self._reserve and self._free_places() <= self._reserve:
             return None  # whoever was chosen over demand does not exist: no demand can be served now
         if eligible is not self._waiting:
             place = self._place(chosen) or 0
         del self._waiting[place]
-        replica = self._replica_for(chosen, free)
-        replica.busy += 1
+        replica = self._replica_for(chosen)
+        self._take(replica, 1)
         if self.stateful and chosen.request_id not in self._home:
             self._settle(chosen.request_id, replica)
         return Serving(waiting=chosen, replica=replica.number, began_at=now)
@@ -147,7 +147,7 @@ class Desk:
         self._served += 1
         replica = self._replicas.get(serving.replica)
         if replica is not None:  # None: it was lost meanwhile
-            replica.busy -= 1
+            self._take(replica, -1)
             self._retire(replica)
 
     def forget(self, request_id: str) -> None:
@@ -170,18 +170,29 @@ class Desk:
             if each.retiring and len(staying) < replicas:
                 each.retiring = False
                 staying.append(each)
+                self._staying += 1
+                self._take(each, 0)
         while len(staying) < replicas:
             staying.append(_Replica(number=self._numbers))
             self._replicas[self._numbers] = staying[-1]
             self._numbers += 1
+            self._staying += 1
+            self._take(staying[-1], 0)
         for each in sorted(staying, key=self._load)[: len(staying) - replicas]:
             each.retiring = True
+            self._staying -= 1
+            self._take(each, 0)
             self._retire(each)
 
     def lost(self, replica: int) -> None:
         """A replica is gone; whoever would return to it is served by another."""
         gone = self._replicas.pop(replica, None)
-        for request_id in gone.residents if gone else ():
+        if gone is None:
+            return
+        self._staying -= not gone.retiring
+        gone.retiring = True
+        self._take(gone, -gone.busy)
+        for request_id in gone.residents:
             self._home.pop(request_id, None)
 
     def pressure(self, now: float) -> StagePressure:
@@ -189,7 +200,7 @@ class Desk:
         told = StagePressure(
             at=now,
             pool=self.name,
-            replicas=len(self.replicas),
+            replicas=self._staying,
             places=self.places,
             busy=self.busy,
             waiting=len(self._waiting),
@@ -202,16 +213,24 @@ class Desk:
         self._arrived = self._served = self._refused = 0
         return told
 
-    def _eligible(self, free: list[_Replica]) -> list[Waiting]:
-        open_to_all = any(not each.retiring for each in free)
-        if not self._home and open_to_all:
-            return self._waiting
-        numbers = {each.number for each in free}
-        return [
-            each
-            for each in self._waiting
-            if (open_to_all if each.request_id not in self._home else self._home[each.request_id] in numbers)
-        ]
+    def _eligible(self) -> list[Waiting]:
+        open_to_all = any(self._open)
+        if not self._home:
+            return self._waiting if open_to_all else []
+        return [each for each in self._waiting if self._servable(each, open_to_all)]
+
+    def _servable(self, waiting: Waiting, open_to_all: bool) -> bool:
+        home = self._home.get(waiting.request_id)
+        return open_to_all if home is None else self._replicas[home].busy < self._concurrency
+
+    def _take(self, replica: _Replica, visits: int) -> None:
+        """So many more visits for it, or fewer; and its place among those with room."""
+        if replica.busy < self._concurrency:
+            self._open[replica.busy].pop(replica.number, None)
+        replica.busy += visits
+        self._busy += visits
+        if replica.busy < self._concurrency and not replica.retiring:
+            self._open[replica.busy][replica.number] = replica
 
     def _place(self, waiting: Waiting) -> int | None:
         return next((place for place, each in enumerate(self._waiting) if each is waiting), None)
@@ -222,17 +241,20 @@ class Desk:
         self._home[request_id] = replica.number
         replica.residents.add(request_id)
 
-    def _replica_for(self, chosen: Waiting, free: list[_Replica]) -> _Replica:
-        if chosen.request_id in self._home:
-            return self._replicas[self._home[chosen.request_id]]
-        return min((each for each in free if not each.retiring), key=self._load)
+    def _replica_for(self, chosen: Waiting) -> _Replica:
+        home = self._home.get(chosen.request_id)
+        if home is not None:
+            return self._replicas[home]
+        if self.stateful:
+            return min((each for room in self._open for each in room.values()), key=self._load)
+        return next(each for room in self._open for each in room.values())
 
     def _load(self, replica: _Replica) -> tuple[float, int]:
         """Visits under way and those that residents are predicted to make."""
         return replica.busy + self._returns * len(replica.residents), replica.number
 
-    def _free_places(self, free: list[_Replica]) -> int:
-        return sum(self._concurrency - each.busy for each in free if not each.retiring)
+    def _free_places(self) -> int:
+        return sum((self._concurrency - busy) * len(room) for busy, room in enumerate(self._open))
 
     def _retire(self, replica: _Replica) -> None:
         if replica.retiring and not replica.busy and not replica.residents:
