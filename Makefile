@@ -12,6 +12,7 @@ DEMO_ARGS ?=
 .PHONY: help
 help:
 	@echo "make demo         the agent bare and wrapped, side by side (DEMO_ARGS=... is passed on)"
+	@echo "make demo-aws     the same across processes: Bedrock, SQS, DynamoDB and workers, all on this machine"
 	@echo "make test         everything CI checks: lint, types, wheel, tests (PYTEST_ARGS=... is passed on)"
 	@echo "make test-fast    the tests alone, without the slow ones"
 	@echo "make lint         ruff: style and formatting     make format     apply what ruff can"
@@ -31,9 +32,13 @@ $(VENV)/.demo: $(VENV)/.made
 	scripts/install.sh $(VENV) --editable '.[demo]'
 	@touch $@
 
+$(VENV)/.demo-aws: $(VENV)/.made
+	scripts/install.sh $(VENV) --editable '.[aws,demo]'
+	@touch $@ $(VENV)/.demo
+
 $(VENV)/.dev: $(VENV)/.made
 	scripts/install.sh $(VENV) --editable '.[aws,demo,dask,embedded,ingest,judges,minilm,wordllama]' --group dev
-	@touch $@ $(VENV)/.demo
+	@touch $@ $(VENV)/.demo $(VENV)/.demo-aws
 
 .PHONY: venv
 venv: $(VENV)/.dev
@@ -43,6 +48,11 @@ venv: $(VENV)/.dev
 .PHONY: demo
 demo: $(VENV)/.demo
 	$(BIN)/langgraph-prefetch demo $(DEMO_ARGS)
+
+# The local queue and table have an environment of their own, which the script makes.
+.PHONY: demo-aws
+demo-aws: $(VENV)/.demo-aws
+	server=$$(scripts/aws-server.sh ministack) && $(BIN)/python -m langgraph_prefetch.demo.aws --server "$$server" $(DEMO_ARGS)
 
 .PHONY: bench
 bench: $(VENV)/.dev

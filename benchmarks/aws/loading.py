@@ -7,6 +7,7 @@ import contextlib
 import statistics
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -22,18 +23,31 @@ class Loaded:
     """What became of the searches of one load.
 
     Attributes:
-        sent: how many were dispatched.
+        sent: how many were to be dispatched.
         answers: by query, what came back.
-        troubles: by query, why nothing did.
+        refused: by query, why it could not be sent: an agent searches for that itself, at once.
+        troubles: by query, why nothing came of one that was sent.
         seconds: from the first dispatch to the last answer.
         delays: from each dispatch to its answer.
     """
 
     sent: int = 0
     answers: dict[str, object] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
     troubles: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     delays: list[float] = field(default_factory=list)
+
+    @property
+    def lost(self) -> int:
+        """Searches that were sent and not answered."""
+        return self.sent - len(self.refused) - len(self.answers)
+
+    @property
+    def why(self) -> str:
+        """What was refused or lost, in brackets; nothing if nothing was."""
+        reasons = Counter([*self.refused.values(), *self.troubles.values()])
+        return "".join(f" ({count}: {reason})" for reason, count in reasons.most_common())
 
     @property
     def rate(self) -> float:
@@ -103,7 +117,10 @@ class Load:
         try:
             await self._executor.send(job)
             held = await self._cache.wait(job, lambda _: None)
-        except (NotDispatchedError, RemoteSearchError) as error:
+        except NotDispatchedError as error:
+            loaded.refused[query] = str(error)
+            return
+        except RemoteSearchError as error:
             loaded.troubles[query] = str(error)
             return
         if held.state is HeldState.READY and held.output is not None:

@@ -33,16 +33,17 @@ Sample = tuple[int, dict[str, float]]
 
 def memory(settings: MemorySettings) -> Part:
     """Measure it."""
-    good, samples = 0, list[Sample]()
+    good, lost, why, samples = 0, 0, "", list[Sample]()
     with place() as at, working(at, settings.workers) as workers, loading(at.executor(), at.cache()) as load:
         pids = {"agent": "self"} | {f"worker {number + 1}": str(each.pid) for number, each in enumerate(workers)}
         for number in range(settings.rounds):
             count = settings.messages // settings.rounds
-            good += right(asyncio.run(load.at_once(count, settings.under_way, f"round {number}")))
+            loaded = asyncio.run(load.at_once(count, settings.under_way, f"round {number}"))
+            good, lost, why = good + right(loaded), lost + loaded.lost, why + loaded.why
             load.jobs.clear()
             samples.append(((number + 1) * count, {name: resident_kilobytes(pid) for name, pid in pids.items()}))
         left = at.waiting(at.queue) + at.waiting(at.dead)
-    return _part(samples, good, left)
+    return _part(samples, good, lost, why, left)
 
 
 def growth(samples: Sequence[Sample], name: str) -> float:
@@ -52,15 +53,15 @@ def growth(samples: Sequence[Sample], name: str) -> float:
     return statistics.linear_regression(counts, [sizes[name] for _, sizes in kept]).slope
 
 
-def _part(samples: Sequence[Sample], good: int, left: int) -> Part:
+def _part(samples: Sequence[Sample], good: int, lost: int, why: str, left: int) -> Part:
     total, last = samples[-1]
     first = samples[round(len(samples) * WARM_UP)][1]
     figures = [
         Figure(
-            measure="messages answered rightly, left in a queue",
-            limit="all, 0",
-            measured=f"{good:,} of {total:,}, {left}",
-            held=good == total and not left,
+            measure="messages answered rightly; lost, left in a queue",
+            limit="all; 0",
+            measured=f"{good:,} of {total:,}{why}; {lost}, {left}",
+            held=not lost and not left,
         )
     ]
     for name in last:

@@ -48,7 +48,7 @@ def throughput(settings: ThroughputSettings) -> Part:
 
 
 @contextmanager
-def working(at: Place, count: int, retriever: str = "benchmarks.aws.searching:echo") -> Iterator[list[LocalWorker]]:
+def working(at: Place, count: int, retriever: str = "benchmarks.aws.echoing:echo") -> Iterator[list[LocalWorker]]:
     """So many workers that have little to search."""
     workers = [at.worker(retriever, "--concurrency", "16", "--prefetch", "16") for _ in range(count)]
     try:
@@ -105,13 +105,13 @@ def _part(settings: ThroughputSettings, most: Loaded, offered: Loaded, taken: di
 
 
 def _none_lost(most: Loaded, offered: Loaded, left: int) -> Figure:
-    sent, good = most.sent + offered.sent, right(most) + right(offered)
-    troubles = sorted({*most.troubles.values(), *offered.troubles.values()})
+    wrong = sum(len(each.answers) - right(each) for each in (most, offered))
+    lost, refused = most.lost + offered.lost, len(most.refused) + len(offered.refused)
     return Figure(
-        measure="lost, answered wrongly, left in a queue",
-        limit="0",
-        measured=f"{sent - good} of {sent:,}, {left}" + (f" ({'; '.join(troubles)})" if troubles else ""),
-        held=good == sent and not left,
+        measure="lost, answered wrongly, left in a queue; not taken by the queue",
+        limit="0; printed",
+        measured=f"{lost} of {most.sent + offered.sent:,}, {wrong}, {left}; {refused}{most.why}{offered.why}",
+        held=not lost and not wrong and not left,
     )
 
 

@@ -19,18 +19,18 @@ REQUIRED = "LANGGRAPH_PREFETCH_TEST_AWS"
 @pytest.fixture(scope="session")
 def aws() -> Iterator[LocalAws]:
     """One server for all tests; each has its own queue and table."""
-    with local_aws(_installed("ministack")) as local:
+    with local_aws(installed("ministack")) as local:
         yield local
 
 
 @pytest.fixture(scope="session")
 def second_opinion() -> Iterator[LocalAws]:
     """Another implementation of the same protocols."""
-    with local_aws(_installed("moto")) as local:
+    with local_aws(installed("moto")) as local:
         yield local
 
 
-def _installed(name: str) -> str:
+def installed(name: str) -> str:
     command = [str(ROOT / "scripts/aws-server.sh"), name]
     made = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     if made.returncode:

@@ -1,5 +1,6 @@
 """The worker's image, read as text and by its own linter; and the tool in it, searched by a real worker."""
 
+import asyncio
 import re
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from langgraph_prefetch.ingest import ingest_sync
 from langgraph_prefetch.jobs import HeldState
 from langgraph_prefetch.retrieval import PgVectorStore
 from langgraph_prefetch.retrieval.embedders import HashingEmbeddings
-from tests.aws.parts import ROOT, Place, StartWorker, until
+from tests.aws.parts import ROOT, Place, StartWorker
 from tests.aws.templates import EXAMPLES, resources
 from tests.aws.test_worker import Sender
 from tests.postgres import database_url, postgres_server
@@ -84,12 +85,9 @@ def test_the_tool_of_the_image_searches(
     sender = Sender(place)
     job = sender.job("Humber Bridge span")
     sender.send(job)
-    look = lambda: sender.cache.table.look([job.id], sender.cache.now())[job.id]  # noqa: E731
-    until(lambda: look()[0].state in (HeldState.READY, HeldState.FAILED))
-    held, item = look()
+    held = asyncio.run(sender.ended(job))
     assert held.state is HeldState.READY, worker.lines
-    assert item is not None
-    output = sender.cache.table.with_output(job.id, held, item).output
+    output = held.output
     assert output is not None
     assert "1,410 metres" in str(output.content).splitlines()[0]
     assert worker.stop() == 0

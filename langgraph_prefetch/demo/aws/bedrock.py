@@ -33,7 +33,7 @@ def model(url: str) -> BaseChatModel:
     """The client, as an application would make it but for the address and the keys."""
     keys = {"aws_access_key_id": "local", "aws_secret_access_key": "local"}
     made: BaseChatModel = ChatBedrockConverse(
-        model=MODEL, region_name=REGION, endpoint_url=url, disable_streaming=False, **keys
+        model_id=MODEL, region_name=REGION, endpoint_url=url, disable_streaming=False, **keys
     )
     return made
 

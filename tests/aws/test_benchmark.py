@@ -1,0 +1,33 @@
+"""The benchmark's parts, small: every one ends, and says what it was made to say."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.aws.conftest import installed
+from tests.aws.parts import ROOT
+
+NOT_TIMES = ("lost", "answered twice", "answers that no worker", "messages", "wrong answers", "hit rate, the study")
+"""Measures that hold however small the run and however busy the machine is."""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(540)
+@pytest.mark.parametrize("part", ["study", "throughput", "kills", "outage", "memory"])
+def test_a_small_run(part: str, tmp_path: Path) -> None:
+    """A table with every figure beside its limit; nothing lost, nothing wrong, nothing else than the bare agent says."""
+    installed("ministack")
+    out = tmp_path / "figures.json"
+    command = [sys.executable, str(ROOT / "benchmarks/aws_local.py"), "--short", "--only", part, "--json", str(out)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
+    assert run.returncode == 0, run.stderr
+    (found,) = json.loads(out.read_text(encoding="utf-8")).values()
+    figures: list[dict[str, Any]] = found["figures"]
+    assert all(each["measured"] and f"| {each['measure']} |" in run.stdout for each in figures)
+    safe = [each for each in figures if any(name in each["measure"] for name in NOT_TIMES)]
+    assert safe
+    assert all(each["held"] is not False for each in safe), safe
