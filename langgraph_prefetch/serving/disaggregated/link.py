@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
@@ -13,7 +14,9 @@ from math import isfinite
 from langgraph_prefetch.errors import ConfigurationError
 
 SLICE_BYTES = 16_384
-"""What passes in one piece: so much does demand wait, at most, for speculation that is on its way."""
+"""What demand passes in one piece."""
+SPECULATIVE_SLICE_BYTES = 4_096
+"""What speculation does: so much does demand wait for, at most."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -22,17 +25,17 @@ class TokenBucket:
 
     Attributes:
         rate: bytes a second.
-        burst_seconds: how much of an idle time is made up for afterwards.
+        late_seconds: how far behind a busy link may be and make up for it; an event loop wakes up late.
         free_at: when all bytes that were taken have passed.
     """
 
     rate: float
-    burst_seconds: float = 0.01
+    late_seconds: float = 0.25
     free_at: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (isfinite(self.rate) and self.rate > 0 and self.burst_seconds >= 0):
-            raise ConfigurationError(f"a link needs a finite rate above 0, not {self.rate!r}, and a burst of 0 or more")
+        if not (isfinite(self.rate) and self.rate > 0 and self.late_seconds >= 0):
+            raise ConfigurationError(f"a link needs a finite rate above 0, not {self.rate!r}, and late_seconds from 0")
 
     def wait(self, now: float) -> float:
         """Seconds until something may pass."""
@@ -40,7 +43,11 @@ class TokenBucket:
 
     def take(self, size: int, now: float) -> None:
         """So many bytes pass. A clock that jumped back costs no more than what was taken already."""
-        self.free_at = max(self.free_at, now - self.burst_seconds) + size / self.rate
+        self.free_at = max(self.free_at, now - self.late_seconds) + size / self.rate
+
+    def resume(self, now: float) -> None:
+        """The link was idle: there is nothing to make up for."""
+        self.free_at = max(self.free_at, now)
 
 
 class Link:
@@ -66,27 +73,35 @@ class Link:
         self._clock, self._sleep = clock, sleep
         self._waiting: list[tuple[bool, int, asyncio.Future[None]]] = []
         self._numbers = count()
+        self._transfers = 0
         self._busy = False
 
-    async def pass_through(self, size: int, *, speculative: bool = False) -> None:
-        """Wait until ``size`` bytes have the link; demand before speculation, slice by slice."""
-        while size > 0:
-            slice_bytes = min(size, SLICE_BYTES)
-            await self._turn(speculative)
-            try:
-                while (seconds := self._bucket.wait(self._clock())) > 0:
-                    await self._sleep(seconds)
-                self._bucket.take(slice_bytes, self._clock())
-            finally:
-                self._next()
-            size -= slice_bytes
+    @contextmanager
+    def transfer(self, *, speculative: bool = False) -> Iterator[Transfer]:
+        """Something that is read over the link; in order of their beginning, demand before speculation."""
+        if not self._transfers:
+            self._bucket.resume(self._clock())
+        self._transfers += 1
+        try:
+            yield Transfer(self, speculative, next(self._numbers))
+        finally:
+            self._transfers -= 1
 
-    async def _turn(self, speculative: bool) -> None:
+    async def _pass_slice(self, size: int, speculative: bool, number: int) -> None:
+        await self._turn(speculative, number)
+        try:
+            while (seconds := self._bucket.wait(self._clock())) > 0:
+                await self._sleep(seconds)
+            self._bucket.take(size, self._clock())
+        finally:
+            self._next()
+
+    async def _turn(self, speculative: bool, number: int) -> None:
         if not self._busy:
             self._busy = True
             return
         mine = asyncio.get_running_loop().create_future()
-        heappush(self._waiting, (speculative, next(self._numbers), mine))
+        heappush(self._waiting, (speculative, number, mine))
         try:
             await mine
         except asyncio.CancelledError:
@@ -101,3 +116,18 @@ class Link:
                 waiter.set_result(None)
                 return
         self._busy = False
+
+
+class Transfer:
+    """One reading over a link."""
+
+    def __init__(self, link: Link, speculative: bool, number: int) -> None:
+        self._link, self._speculative, self._number = link, speculative, number
+
+    async def pass_through(self, size: int) -> None:
+        """Wait until ``size`` bytes have passed, slice by slice."""
+        largest = SPECULATIVE_SLICE_BYTES if self._speculative else SLICE_BYTES
+        while size > 0:
+            piece = min(size, largest)
+            await self._link._pass_slice(piece, self._speculative, self._number)
+            size -= piece

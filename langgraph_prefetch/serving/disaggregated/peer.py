@@ -9,6 +9,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
+from cachetools import TTLCache
+
 from langgraph_prefetch.errors import ConfigurationError, MissingExtraError, UnknownBlobError
 from langgraph_prefetch.serving.disaggregated.ranges import CLASS_HEADER, SPECULATIVE, RangeSource
 
@@ -20,12 +22,14 @@ except ImportError as error:
 MAX_RANGE_BYTES = 64 * 2**20
 _RANGE = re.compile(rb"bytes=(\d{1,18})-(\d{1,18})")
 _RECEIVE = 65_536
+_SIZES, _SIZE_SECONDS = 1_024, 60.0
+"""Sizes that are remembered: a cached blob of a key does not change, and one that does is a short read."""
 
 
 class RangeServer:
     """Answers HEAD and ranged GET requests for ``/KEY`` from a source. An async context manager.
 
-    With `FileRanges` it is a small storage; with `HttpRanges` behind a link of its own it is a peer that reads for others.
+    With `FileRanges` it is a small storage; with `HttpRanges` and a link of its own it is a peer that reads for others.
 
     Args:
         source: where blobs come from.
@@ -51,6 +55,7 @@ class RangeServer:
             raise ConfigurationError(f"a RangeServer serves this machine only, and {host} is not its loopback")
         self._source, self._host, self._port = source, host, port
         self._room, self._idle_seconds = connections, idle_seconds
+        self._sizes: TTLCache[str, int] = TTLCache(_SIZES, _SIZE_SECONDS)
         self._open: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
@@ -111,11 +116,16 @@ class RangeServer:
                     return
                 http.start_next_cycle()
 
+    async def _size(self, key: str) -> int:
+        if key not in self._sizes:
+            self._sizes[key] = await self._source.size(key)
+        return self._sizes[key]
+
     async def _answer(self, request: h11.Request) -> tuple[int, list[tuple[str, str]], bytes]:
         headers = dict(request.headers)
         key = request.target.decode("ascii", "replace").lstrip("/")
         try:
-            size = await self._source.size(key)
+            size = await self._size(key)
             if request.method == b"HEAD":
                 return 200, [("content-length", str(size)), ("accept-ranges", "bytes")], b""
             asked = _RANGE.fullmatch(headers.get(b"range", b""))

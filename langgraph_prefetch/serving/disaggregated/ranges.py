@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import re
+from contextlib import nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-import httpx
-
-from langgraph_prefetch.errors import ConfigurationError, UnknownBlobError
+from langgraph_prefetch.errors import ConfigurationError, MissingExtraError, UnknownBlobError
 from langgraph_prefetch.errors.serving import ShortReadError
-from langgraph_prefetch.serving.disaggregated.link import Link
+from langgraph_prefetch.serving.disaggregated.link import Link, Transfer
+
+try:
+    import httpx
+except ImportError as error:
+    raise MissingExtraError(error.name or "httpx", "serving") from error
 
 CLASS_HEADER = "x-prefetch-class"
 SPECULATIVE = "speculative"
@@ -59,7 +63,8 @@ class FileRanges:
     async def read(self, key: str, start: int, stop: int, *, speculative: bool = False) -> bytes:
         """Exactly these bytes. Raises ShortReadError where the file ends before."""
         if self._link is not None:
-            await self._link.pass_through(stop - start, speculative=speculative)
+            with self._link.transfer(speculative=speculative) as transfer:
+                await transfer.pass_through(stop - start)
         data = await asyncio.to_thread(_read, self._directory / checked_key(key), start, stop)
         return _exact(data, key, stop - start)
 
@@ -96,20 +101,10 @@ class HttpRanges:
         headers = {"range": f"bytes={start}-{stop - 1}", "accept-encoding": "identity"}
         if speculative:
             headers[CLASS_HEADER] = SPECULATIVE
-        found = bytearray()
-        async with self._client.stream("GET", f"{self._base_url}/{checked_key(key)}", headers=headers) as answer:
-            if answer.status_code == httpx.codes.NOT_FOUND:
-                raise UnknownBlobError(key)
-            if answer.status_code != httpx.codes.PARTIAL_CONTENT:
-                answer.raise_for_status()
-                raise ShortReadError(key, "the server does not answer range requests")
-            async for piece in answer.aiter_raw():
-                found += piece
-                if len(found) > stop - start:
-                    raise ShortReadError(key, "the server sent more than was asked for")
-                if self._link is not None:
-                    await self._link.pass_through(len(piece), speculative=speculative)
-        return _exact(bytes(found), key, stop - start)
+        url = f"{self._base_url}/{checked_key(key)}"
+        with self._link.transfer(speculative=speculative) if self._link else nullcontext() as transfer:
+            async with self._client.stream("GET", url, headers=headers) as answer:
+                return await _body(answer, key, stop - start, transfer)
 
     async def aclose(self) -> None:
         """Close its connections."""
@@ -122,6 +117,22 @@ class HttpRanges:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         await self.aclose()
+
+
+async def _body(answer: httpx.Response, key: str, size: int, transfer: Transfer | None) -> bytes:
+    if answer.status_code == httpx.codes.NOT_FOUND:
+        raise UnknownBlobError(key)
+    if answer.status_code != httpx.codes.PARTIAL_CONTENT:
+        answer.raise_for_status()
+        raise ShortReadError(key, "the server does not answer range requests")
+    found = bytearray()
+    async for piece in answer.aiter_raw():
+        found += piece
+        if len(found) > size:
+            raise ShortReadError(key, "the server sent more than was asked for")
+        if transfer is not None:
+            await transfer.pass_through(len(piece))
+    return _exact(bytes(found), key, size)
 
 
 def _read(path: Path, start: int, stop: int) -> bytes:
