@@ -3,7 +3,9 @@
 The limit follows the gradient between the usual time of a call and the last one's, as in Netflix's concurrency-limits
 (``gradient2``): while calls take about as long as usual it grows by the square root of itself, when they take longer
 than ``tolerance`` times as long it shrinks in proportion. What the component refuses or breaks off shrinks it at once
-(additive increase, multiplicative decrease: Chiu and Jain 1989).
+(additive increase, multiplicative decrease: Chiu and Jain 1989). Unlike there, calls under load make the usual time
+shorter but never longer, so that a lasting overload is not taken for usual; a component that has become slower shrinks
+the limit until its calls count as quiet, and is measured anew.
 """
 
 from __future__ import annotations
@@ -119,11 +121,12 @@ class AdaptiveLimit:
             self._learn(seconds, before)
 
     def _learn(self, seconds: float, in_flight: int) -> None:
-        self._counted += 1
-        pace = 1 / min(self._counted, self.rule.usual_calls if self._counted > _WARM_UP else _WARM_UP)
-        self._usual += (seconds - self._usual) * pace
-        if self._usual > 2 * seconds:  # it was measured under a load that is over
-            self._usual *= 0.95
+        quiet = in_flight <= max(self.rule.least, self._limit / 2)
+        if self._counted < _WARM_UP or quiet or seconds < self._usual:
+            self._counted += 1
+            self._usual += (seconds - self._usual) / min(self._counted, self.rule.usual_calls)
+            if self._usual > 2 * seconds:  # it was measured under a load that is over
+                self._usual *= 0.95
         if in_flight < self._limit / 2:
             return  # a limit that nobody comes near says nothing
         gradient = max(0.5, min(1.0, self.rule.tolerance * self._usual / seconds))
