@@ -224,7 +224,9 @@ def _part(phases: Sequence[Phase], direct: Phase) -> Part:
         _row(direct, "the agent without early searches: seconds a call waits, p50, longest"),
         *(_row(phase, f"{phase.name}: the same; served early") for phase in phases),
     ]
-    return Part(title="Outages", figures=figures)
+    slowest = sorted(((each.over, phase.name, each) for phase in phases for each in phase.asked), key=lambda at: -at[0])
+    details = [{"over": over, "phase": name, "call": str(each.call)} for over, name, each in slowest[:20]]
+    return Part(title="Outages", figures=figures, details=details)
 
 
 def _row(phase: Phase, measure: str) -> Figure:

@@ -19,7 +19,7 @@ NOT_TIMES = ("lost", "answered twice", "answers that no worker", "messages", "wr
 @pytest.mark.timeout(540)
 @pytest.mark.parametrize("part", ["study", "throughput", "kills", "outage", "memory"])
 def test_a_small_run(part: str, tmp_path: Path) -> None:
-    """A table with every figure beside its limit; nothing lost, nothing wrong, nothing else than the bare agent says."""
+    """Every figure beside its limit; nothing lost, nothing wrong, nothing else than the bare agent says."""
     installed("ministack")
     out = tmp_path / "figures.json"
     command = [sys.executable, str(ROOT / "benchmarks/aws_local.py"), "--short", "--only", part, "--json", str(out)]

@@ -112,7 +112,7 @@ def _remarks(total: Figures, at: Parts, cache: DynamoDBCache) -> str:
             f"Same answers in {total.same_answers} of {total.questions} questions, same searches and passages in "
             f"{total.same_passages}; {total.checked} searches made again, {total.wrong} with another result.",
             f"{total.speculations} searches were sent; one look into the table takes "
-            f"{0.0 if read is None else read * 1_000:.1f} ms; messages left in the queues: {at.messages()}.",
+            f"{0.0 if read is None else read * 1_000:.1f} ms; messages left in the queues: {at.messages_left()}.",
         ]
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from langgraph_prefetch.testing.wire import LocalBedrock
 
 WORKERS = 2
 NAMESPACE = "demo"
+SETTLING_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +57,14 @@ class Parts:
         """The same."""
         return DynamoDBCache(self.table, namespace=NAMESPACE, **self.aws.reach())
 
-    def messages(self) -> int:
-        """Those left in both queues, whoever holds them."""
+    def messages_left(self) -> int:
+        """In both queues, whoever holds them, once workers have had time to see that nobody waits for the last ones."""
+        until = time.monotonic() + SETTLING_SECONDS
+        while (left := self._messages()) and time.monotonic() < until:
+            time.sleep(0.2)
+        return left
+
+    def _messages(self) -> int:
         names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
         client = self.aws.client("sqs")
         left = 0
