@@ -171,7 +171,7 @@ def simulated(seconds: float) -> str:
     rows = []
     for flow in map(on_machines, FLOWS):
         found = plan(flow, {"machine": 20.0})
-        for load in (0.9, 1.3):
+        for load in (0.9, 1.15):
             arrivals = poisson(found.throughput * load, seconds, seed=1)
             result = simulate(flow, found, arrivals, max_waiting=10**6)
             window = [seconds / 4 <= each.finished_at < seconds for each in result.requests]
@@ -298,11 +298,11 @@ def main() -> None:
     quick = parser.parse_args().quick
     print("plans beside rivals\n" + comparison())
     print("what a plan knows\n" + ablation())
-    print("simulated, 20 machines\n" + simulated(200.0 if quick else 1_000.0))
+    print("simulated, 20 machines\n" + simulated(200.0 if quick else 400.0))
     print("after the routing changed (share of the new optimum)\n" + shift((0.7,) if quick else (0.5, 0.7, 0.9)))
-    print("live, times of the flow × 0.1\n" + live(6.0 if quick else 20.0, "loop", 20, 0.1))
+    print("live, times of the flow × 0.5\n" + live(10.0 if quick else 40.0, "loop", 20, 0.5))
     if not quick:
-        print("live, in processes\n" + live(20.0, "process", 10, 0.2))
+        print("live, in processes\n" + live(40.0, "process", 10, 0.5))
 
 
 if __name__ == "__main__":

@@ -71,7 +71,8 @@ def test_a_shift_resizes_and_steady_traffic_does_not() -> None:
     """The new plan is taken over where it serves 5 % more than the present sizes would."""
     resizer = Resizer(corrective(0.2), BUDGET)
     assert resizer.sizes(pressures(400, 0.2), 10.0) == {}
-    assert resizer.sizes(pressures(400, 0.22), 20.0) == {}
+    assert resizer.sizes(pressures(400, 0.1), 20.0) == {}
+    assert resizer.plan.replicas != resizer.replicas  # another plan, that is 1 % better
     changed = resizer.sizes(pressures(400, 0.7), 30.0)
     assert changed
     assert resizer.replicas == plan(corrective(0.7), BUDGET).replicas
