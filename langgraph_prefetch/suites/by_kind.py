@@ -11,7 +11,7 @@ from langgraph_prefetch.evaluation.statistics.groups import dunn, kruskal_wallis
 from langgraph_prefetch.evaluation.statistics.ratios import geometric_mean_ratio
 from langgraph_prefetch.suites.agents import BARE, WRAPPED
 from langgraph_prefetch.suites.cells import corrected_pairs, estimate, tests
-from langgraph_prefetch.suites.pairing import answered, kinds, pairs, seconds
+from langgraph_prefetch.suites.pairing import Pairs, answered, kinds, pairs, seconds
 from langgraph_prefetch.suites.waiting import served
 
 
@@ -20,10 +20,10 @@ def kinds_section(rows: Sequence[RunRow], *, warm: bool | None = False) -> Secti
     found = pairs(rows, BARE, WRAPPED, warm=warm)
     names = kinds(rows)
     saved: dict[str, list[float]] = {name: [] for name in names}
+    saved |= saved_by_kind(found)
     ratios: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in names}
     for one, other in zip(found.first, found.second, strict=True):
-        if one.kind in saved:
-            saved[one.kind].append(one.seconds - other.seconds)
+        if one.kind in ratios:
             ratios[one.kind][0].append(one.seconds)
             ratios[one.kind][1].append(other.seconds)
     wrapped = answered(rows, arm=WRAPPED, warm=warm)
@@ -61,6 +61,15 @@ def kinds_section(rows: Sequence[RunRow], *, warm: bool | None = False) -> Secti
         ),
     ]
     return Section(title="By type of question", blocks=tuple(blocks))
+
+
+def saved_by_kind(found: Pairs) -> dict[str, list[float]]:
+    """By how many seconds each second run is shorter than its first, by the labelled type of the question."""
+    saved: dict[str, list[float]] = {}
+    for one, other in zip(found.first, found.second, strict=True):
+        if one.kind:
+            saved.setdefault(one.kind, []).append(one.seconds - other.seconds)
+    return saved
 
 
 def _seconds_by_kind(rows: Sequence[RunRow], names: Sequence[str]) -> dict[str, list[float]]:

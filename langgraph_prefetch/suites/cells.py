@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from langgraph_prefetch.evaluation.reporting.values import Table
 from langgraph_prefetch.evaluation.statistics.values import Comparison, Estimate, TestResult
@@ -25,6 +26,15 @@ def estimate(found: Estimate, unit: str = "") -> str:
     if found.interval is None:
         return figure(found.value, unit)
     return f"{figure(found.value, unit)} ({figure(found.interval.low)} to {figure(found.interval.high)})"
+
+
+def scaled(found: Estimate, by: float) -> Estimate:
+    """The same in another unit, such as milliseconds of seconds."""
+    if found.value is None:
+        return found
+    at = found.interval
+    interval = None if at is None else replace(at, low=at.low * by, high=at.high * by)
+    return replace(found, value=found.value * by, interval=interval)
 
 
 def share(part: int, whole: int) -> str:

@@ -119,19 +119,25 @@ def ratio_table(compared: Sequence[tuple[str, str, Pairs]], seed: int) -> Table:
 def batches_section(rows: Sequence[RunRow], *, arms: Sequence[str], warm: bool | None = False) -> Section:
     """Whether one batch says what the others say."""
     numbers = sorted({row.batch for row in rows})
-    of = {
-        arm: {
-            f"batch {number + 1}": [row.seconds for row in answered(rows, arm=arm, warm=warm) if row.batch == number]
-            for number in numbers
-        }
-        for arm in arms
-    }
+    of = {arm: seconds_by_batch(rows, arm, warm=warm) for arm in arms}
     table = Table(
         caption="Mean seconds a run, batch by batch",
         head=("arm", *(f"batch {number + 1}" for number in numbers)),
-        rows=tuple((arm, *(estimate(mean(kept)) for kept in batches.values())) for arm, batches in of.items()),
+        rows=tuple(
+            (arm, *(estimate(mean(batches.get(f"batch {number + 1}", []))) for number in numbers))
+            for arm, batches in of.items()
+        ),
     )
     found = tests(
         "Whether the batches differ (Kruskal-Wallis)", [(arm, kruskal_wallis(batches)) for arm, batches in of.items()]
     )
     return Section(title="Batches", blocks=(table, found))
+
+
+def seconds_by_batch(rows: Sequence[RunRow], arm: str, *, warm: bool | None) -> dict[str, list[float]]:
+    """Seconds of an arm's runs, batch by batch; batches without such runs are left out."""
+    kept = answered(rows, arm=arm, warm=warm)
+    return {
+        f"batch {number + 1}": [row.seconds for row in kept if row.batch == number]
+        for number in sorted({row.batch for row in kept})
+    }

@@ -14,8 +14,10 @@ from langgraph_prefetch.evaluation.rows import RunRow
 from langgraph_prefetch.evaluation.statistics.describe import mean
 from langgraph_prefetch.evaluation.statistics.values import Estimate
 from langgraph_prefetch.money import shown
+from langgraph_prefetch.suites.became import answers_section
 from langgraph_prefetch.suites.cells import estimate
 from langgraph_prefetch.suites.contract import SuiteContext
+from langgraph_prefetch.suites.cost_answers import cost_answers
 from langgraph_prefetch.suites.cost_tables import (
     at_least,
     difference_section,
@@ -24,7 +26,7 @@ from langgraph_prefetch.suites.cost_tables import (
     thousand_section,
 )
 from langgraph_prefetch.suites.suite_file import stated
-from langgraph_prefetch.suites.versions import settings_shown
+from langgraph_prefetch.suites.versions import settings_shown, title_shown
 
 _LIMITATIONS = (
     "A search counts from its start, also where it was cancelled: a backend that bills finished searches alone costs "
@@ -64,6 +66,9 @@ def report(context: SuiteContext, billed: Billed) -> SuiteReport:
     """All sections, the closing table and what it does not show."""
     compared = compare(billed, context.seed)
     sections: list[Section] = [
+        answers_section(
+            cost_answers(billed.bills.values(), [each.difference for each in compared]), smoke=context.smoke
+        ),
         thousand_section(billed.bills.values()),
         run_section(billed.bills.values()),
         *(difference_section(each.difference, each.saved, billed.prices.currency) for each in compared),
@@ -71,7 +76,7 @@ def report(context: SuiteContext, billed: Billed) -> SuiteReport:
     ]
     return SuiteReport(
         suite="cost",
-        title=str(context.settings["title"]),
+        title=title_shown(context),
         hypotheses=stated(context.settings),
         settings=settings_shown(context, _described(billed)),
         sections=tuple(sections),

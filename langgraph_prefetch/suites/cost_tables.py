@@ -33,10 +33,19 @@ def thousand_section(bills: Iterable[Bill]) -> Section:
     bars = StackedBars(
         caption="Cost of 1,000 questions",
         unit=bills[0].currency,
-        bars={each.arm: {name: float(amount) for name, amount in each.groups().items()} for each in bills},
-        note="Of what is known." if not all(each.complete for each in bills) else "",
+        bars={_bar(each): {name: float(amount) for name, amount in each.groups().items()} for each in bills},
+        note=_untold(bills),
     )
     return Section(title="1,000 questions", blocks=(table, bars))
+
+
+def _bar(each: Bill) -> str:
+    return each.arm if each.complete else f"{each.arm}, at least"
+
+
+def _untold(bills: Sequence[Bill]) -> str:
+    partial = [each.arm for each in bills if not each.complete]
+    return f"Of {' and '.join(partial)}, the bar shows what is known: it costs at least that." if partial else ""
 
 
 def run_section(bills: Iterable[Bill]) -> Section:

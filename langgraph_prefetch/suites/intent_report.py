@@ -17,7 +17,7 @@ from langgraph_prefetch.suites.intent_tables import (
     verdict_section,
 )
 from langgraph_prefetch.suites.suite_file import stated
-from langgraph_prefetch.suites.versions import settings_shown
+from langgraph_prefetch.suites.versions import settings_shown, title_shown
 
 _LIMITATIONS = (
     "The cues, their weights and the rates of queries were chosen and counted on public recordings of agents. On those "
@@ -47,7 +47,7 @@ def report(context: SuiteContext, settings: IntentSettings, measured: Measured) 
     )
     return SuiteReport(
         suite="intent",
-        title=str(context.settings["title"]),
+        title=title_shown(context),
         hypotheses=stated(context.settings),
         settings=settings_shown(context, _described(settings, measured)),
         sections=tuple(each for each in sections if each is not None),

@@ -83,6 +83,7 @@ async def judged(
         judges=judging.names,
         themselves=judging_themselves(judging.names, context.model),
         spent=judging.spent,
+        unpriced=tuple(each.name for each in judges if each.price is None),
         broken_lines=judging.store.broken,
     )
 

@@ -16,8 +16,10 @@ from langgraph_prefetch.evaluation.reporting.values import (
 )
 from langgraph_prefetch.evaluation.statistics.values import MarginTest
 from langgraph_prefetch.suites.agents import BARE, WRAPPED
+from langgraph_prefetch.suites.became import answers_section
 from langgraph_prefetch.suites.cells import estimate, share
 from langgraph_prefetch.suites.contract import SuiteContext
+from langgraph_prefetch.suites.quality_answers import quality_answers
 from langgraph_prefetch.suites.quality_judges import is_scripted
 from langgraph_prefetch.suites.quality_measures import ControlFound, by_question, difference, wins, worst_case
 from langgraph_prefetch.suites.quality_settings import JudgingSettings
@@ -31,7 +33,7 @@ from langgraph_prefetch.suites.quality_tables import (
     unscored_table,
 )
 from langgraph_prefetch.suites.suite_file import stated
-from langgraph_prefetch.suites.versions import settings_shown
+from langgraph_prefetch.suites.versions import settings_shown, title_shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +48,7 @@ class Findings:
         judges: names.
         themselves: judges that are the agent's own model.
         spent: on all of it.
+        unpriced: judges whose price the price file does not say.
         broken_lines: lines of the file of verdicts that could not be read.
         texts: figures that need no judge, such as how many answers are the same text.
         untold: why there are none.
@@ -58,6 +61,7 @@ class Findings:
     judges: tuple[str, ...]
     themselves: tuple[str, ...]
     spent: Spent
+    unpriced: tuple[str, ...] = ()
     broken_lines: int = 0
     texts: tuple[Figure, ...] = ()
     untold: str | None = None
@@ -88,10 +92,10 @@ def quality_report(
     test = _test(found.primary, settings)
     return SuiteReport(
         suite="quality",
-        title=str(context.settings["title"]),
+        title=title_shown(context),
         hypotheses=(*stated(context.settings), _rule(settings)),
         settings=settings_shown(context, {**described, "judges": ", ".join(found.judges)}),
-        sections=_sections(found, settings),
+        sections=_sections(found, settings, smoke=context.smoke),
         summary=_summary(found, settings, test),
         limitations=(*_limitations(context, found), *found.stopped, *remarks),
         failures=(*_failures(context, settings, found, test), *(remarks if partial else ())),
@@ -109,11 +113,12 @@ def _rule(settings: JudgingSettings) -> str:
     )
 
 
-def _sections(found: Findings, settings: JudgingSettings) -> tuple[Section, ...]:
+def _sections(found: Findings, settings: JudgingSettings, *, smoke: bool) -> tuple[Section, ...]:
     tests = [(sheet, _test(sheet, settings)) for sheet in found.scores]
     worst = worst_case(found.primary.judged, BARE, WRAPPED, settings.margin, settings.alpha)
     paired = by_question(found.primary.judged, BARE, WRAPPED)
     sections = [
+        answers_section(quality_answers(tests, found.pairs, found.controls), smoke=smoke),
         Section(
             title="Scores",
             blocks=(
@@ -187,9 +192,20 @@ def _summary(found: Findings, settings: JudgingSettings, test: MarginTest) -> Su
     cost = [
         Figure(name="calls of judges", value=f"{spent.calls:,}", note=f"{spent.stored:,} more were kept from before"),
         Figure(name="tokens of judges", value=f"{spent.input_tokens:,} in, {spent.output_tokens:,} out"),
-        Figure(name="price of judging", value=f"{spent.money:.4f}", note="of judges whose price is known"),
+        _price(found),
     ]
     return Summary(quality=tuple(quality), cost=tuple(cost))
+
+
+def _price(found: Findings) -> Figure:
+    name, money = "price of judging", f"{found.spent.money:.4f}"
+    if all(is_scripted(each) for each in found.judges):
+        return Figure(name=name, value="none", note="scripted judges cost nothing; a model does")
+    if set(found.unpriced) >= {each for each in found.judges if not is_scripted(each)}:
+        return Figure(name=name, value="unknown", note="the price file has none of these judges")
+    if found.unpriced:
+        return Figure(name=name, value=f"at least {money}", note=f"no price is known of {', '.join(found.unpriced)}")
+    return Figure(name=name, value=money, note="in the currency of the price file")
 
 
 def _failures(context: SuiteContext, settings: JudgingSettings, found: Findings, test: MarginTest) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from langgraph_prefetch.evaluation.judging import Agreement, PairSheet, Sample, ScoreSheet
@@ -25,10 +26,18 @@ def scores_table(tests: Sequence[tuple[ScoreSheet, MarginTest]], worst: MarginTe
         )
     primary = tests[0][0].metric
     rows.append((f"{primary}, worst case", str(worst.difference.n), "", "", *_tested(worst)))
-    notes = {test.difference.note for _, test in tests if test.difference.note}
+    notes = {_why(sheet.metric, test) for sheet, test in tests if test.difference.note}
     return Table(
         caption="Mean scores (0 worst, 1 best), by question",
-        head=("metric", "questions", BARE, WRAPPED, "wrapped less bare", "p, lower by the margin", "non-inferior"),
+        head=(
+            "metric",
+            "questions",
+            BARE,
+            WRAPPED,
+            "wrapped less bare",
+            "p against: lower by the margin or more",
+            "non-inferior",
+        ),
         rows=tuple(rows),
         note="; ".join(
             [
@@ -126,7 +135,7 @@ def unscored_table(sheets: Sequence[ScoreSheet], pairs: PairSheet | None) -> Tab
     """What has no verdict, and why: it is in no mean."""
     rows = []
     for sheet in sheets:
-        coverage = sheet.coverage
+        coverage = sheet.coverage.applicable
         rows.append((sheet.metric, "all", share(coverage.scored, coverage.asked), ""))
         rows += [
             (sheet.metric, arm, str(count), reason)
@@ -136,7 +145,23 @@ def unscored_table(sheets: Sequence[ScoreSheet], pairs: PairSheet | None) -> Tab
         coverage = pairs.coverage
         rows.append(("pairwise", "all", share(coverage.scored, coverage.asked), coverage.named_reasons()))
     return Table(
-        caption="Coverage, and what has no verdict", head=("metric", "arm", "answers", "why"), rows=tuple(rows)
+        caption="Coverage, and what has no verdict",
+        head=("metric", "arm", "answers", "why"),
+        rows=tuple(rows),
+        note="Coverage is of the answers that a metric can be asked of: those that lack what it is about, such as "
+        "contexts, are listed and do not count against it",
+    )
+
+
+def _why(metric: str, test: MarginTest) -> str:
+    """What the difference has to say of itself; where all pairs are alike, how many of them it would have taken."""
+    note, middle = test.difference.note, test.difference.value
+    if test.not_lower or middle != 0 or test.p_lower is None or test.margin >= 1:
+        return note
+    needed = math.ceil(math.log(test.alpha) / math.log(1 - test.margin))
+    return (
+        f"{metric}: {note}, and yet {test.difference.n} questions are too few to rule out a share of worse ones that "
+        f"none of them happened to be: that takes {needed}"
     )
 
 

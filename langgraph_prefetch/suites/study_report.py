@@ -9,6 +9,7 @@ from langgraph_prefetch.evaluation.rows import RunRow
 from langgraph_prefetch.evaluation.statistics.describe import mean
 from langgraph_prefetch.evaluation.trials import EventLog, Outcome
 from langgraph_prefetch.suites.agents import WRAPPED, Bench
+from langgraph_prefetch.suites.became import answers_section
 from langgraph_prefetch.suites.by_kind import kinds_section
 from langgraph_prefetch.suites.cells import NONE, estimate, share
 from langgraph_prefetch.suites.comparing import arms_section, batches_section, endpoint_section
@@ -16,6 +17,7 @@ from langgraph_prefetch.suites.contract import SuiteContext
 from langgraph_prefetch.suites.ends import EndToEnd, end_to_end
 from langgraph_prefetch.suites.hits import hit, lookups, rate, searched, strict_hit
 from langgraph_prefetch.suites.pairing import answered, searches
+from langgraph_prefetch.suites.study_answers import study_answers
 from langgraph_prefetch.suites.study_tables import (
     cold_miss_section,
     groups_section,
@@ -26,7 +28,7 @@ from langgraph_prefetch.suites.study_tables import (
     sets_section,
 )
 from langgraph_prefetch.suites.suite_file import stated
-from langgraph_prefetch.suites.versions import settings_shown
+from langgraph_prefetch.suites.versions import settings_shown, title_shown
 from langgraph_prefetch.suites.waiting import as_real, same_answers, timeline_section
 
 SERIES = "series"
@@ -48,6 +50,7 @@ def report(
             failures,
             judged=not context.smoke and bool(context.settings.get("limits")),
         ),
+        answers_section(study_answers(series, compared, whole, arm=SERIES), smoke=context.smoke),
         published_section(series, compared, whole),
         series_section(series),
         batches_section(series, arms=(SERIES,), warm=None),
@@ -61,7 +64,7 @@ def report(
     ]
     return SuiteReport(
         suite="study",
-        title=str(context.settings["title"]),
+        title=title_shown(context),
         hypotheses=stated(context.settings),
         settings=settings_shown(context, bench.described),
         sections=tuple(sections),
@@ -123,7 +126,7 @@ def _limitations(context: SuiteContext) -> list[str]:
     if context.model is None and context.make_agent is None:
         said.append(
             "The model is scripted: its thoughts were written for this suite, and name their queries more often than a "
-            "model's own may. How readily one's own agent names them is told by `langgraph-prefetch advise`."
+            "model's own may. How readily one's own agent names them is told by 'langgraph-prefetch advise'."
         )
     if context.smoke:
         said.append("This was a smoke run: its figures mean nothing.")

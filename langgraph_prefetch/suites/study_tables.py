@@ -13,7 +13,7 @@ from langgraph_prefetch.evaluation.statistics.two_samples import cliffs_delta, m
 from langgraph_prefetch.evaluation.statistics.values import Estimate
 from langgraph_prefetch.suites import published
 from langgraph_prefetch.suites.agents import REASONING, WRAPPED
-from langgraph_prefetch.suites.cells import NONE, estimate, tests
+from langgraph_prefetch.suites.cells import NONE, estimate, scaled, tests
 from langgraph_prefetch.suites.ends import EndToEnd, end_to_end
 from langgraph_prefetch.suites.hits import hit, lookups, rate, ready_hit, searched, strict_hit, thought_hit
 from langgraph_prefetch.suites.pairing import answered, searches
@@ -47,7 +47,7 @@ def published_section(series: Sequence[RunRow], compared: Sequence[RunRow], whol
         ("a hit less a miss, seconds waited", "-2,910 ms", _difference(misses, waited["hit"]), ""),
         ("a hit less a direct search, seconds waited", NOT_PUBLISHED, _difference(waited["direct"], waited["hit"]), ""),
         ("a miss less a direct search, seconds waited", NOT_PUBLISHED, _difference(waited["direct"], misses), ""),
-        ("end to end, wrapped less bare, mean", "-669 ms", f"{estimate(whole.difference, 's')}", ""),
+        ("end to end, wrapped less bare, mean", "-669 ms", _in_ms(scaled(whole.difference, 1_000)), ""),
         ("the same, of the bare run", "-10.7 %", whole.share_cell, ""),
         ("bare run, mean", "about 6.25 s, implied", estimate(whole.bare, "s"), ""),
         ("search, of the bare run", "about a tenth, implied", whole.search_share_cell, ""),

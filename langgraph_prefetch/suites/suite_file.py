@@ -47,8 +47,9 @@ class SuiteFile:
 
 
 def stated(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """Primary endpoint and hypotheses of a suite's settings, as a report repeats them."""
-    return (f"Primary endpoint: {settings['primary_endpoint']}", *settings["hypotheses"])
+    """Primary endpoint and hypotheses of a suite's settings, as a report repeats them: in it, text has no markup."""
+    said = (f"Primary endpoint: {settings['primary_endpoint']}", *settings["hypotheses"])
+    return tuple(each.replace("`", "'") for each in said)
 
 
 def suite_folder() -> Path:

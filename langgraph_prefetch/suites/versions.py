@@ -24,6 +24,11 @@ def versions() -> dict[str, str]:
     return found
 
 
+def title_shown(context: SuiteContext) -> str:
+    """Of the report: a smoke run says so where nobody can miss it."""
+    return f"{context.settings['title']}{' (smoke run)' if context.smoke else ''}"
+
+
 def settings_shown(context: SuiteContext, described: Mapping[str, str]) -> dict[str, str]:
     """For the report of any suite. ``described``: what its runs were made on."""
     return {
