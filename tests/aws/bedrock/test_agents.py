@@ -113,7 +113,7 @@ def test_the_users_own_words_are_no_intent(traces: str) -> None:
     question = "I need to search for Humber Bridge. How long is it?"
     searches, prefetch = Searches(), Prefetcher(["search"])
     echo: Any = {
-        "rationale": Rationale(f'The user says "{question}" and I shall think about that.'),
+        "rationale": Rationale(f"The user says: {question} I shall think about that."),
         "prompt": RawTrace({"orchestrationTrace": {"modelInvocationInput": {"text": question, "traceId": "t1"}}}),
         "pre-processing": RawTrace(
             {"preProcessingTrace": {"modelInvocationOutput": {"parsedResponse": {"rationale": question}}}}
