@@ -113,7 +113,7 @@ def test_a_period_in_which_nobody_left_a_loop_has_a_plan() -> None:
     resizer = Resizer(corrective(0.2), BUDGET)
     stuck = [pressure("retrieve", 100, 100), pressure("grade", 100, 100), pressure("rewrite", 100, 100)]
     resizer.sizes([*stuck, pressure("generate", 0, 0)], 10.0)
-    assert 0.9 < probability(resizer.plan.flow, "grade", "rewrite") < 1
+    assert 0.9 < probability(resizer.plan.flow, "grade", "rewrite") < 0.98
     assert min(resizer.replicas.values()) >= 1
 
 
