@@ -2,12 +2,14 @@
 
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 from langgraph_prefetch.config import ExecutorLimits
 from langgraph_prefetch.speculation.executor import Executor
 from langgraph_prefetch.speculation.loops import BackgroundLoop
+from tests.speculation.elsewhere_rig import Bench, MakeBench
 from tests.speculation.kit import Kit
 from tests.speculation.rig import Rig, rigged
 
@@ -36,3 +38,20 @@ def make() -> Iterator[Callable[..., Kit]]:
     yield build
     for executor in made:
         executor.close()
+
+
+@pytest.fixture
+def bench() -> Iterator[MakeBench]:
+    made: list[Bench] = []
+
+    def make(**options: Any) -> Bench:
+        made.append(Bench(**options))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.engine.pause()
+        each.loop.settle()
+        each.shared.executor.close()
+        each.loop.settle()
+        each.loop.close()
