@@ -17,6 +17,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
 from pydantic import SkipValidation
 
+from langgraph_prefetch.aws.bedrock_pools import pool as new_pool
 from langgraph_prefetch.aws.threads import Threads
 from langgraph_prefetch.config import require_at_least
 from langgraph_prefetch.errors import ConfigurationError
@@ -45,7 +46,7 @@ def own_threads(blocking: BaseRetriever | Embeddings, threads: int = MAX_THREADS
         ConfigurationError: something that is neither, or fewer than one thread.
     """
     require_at_least("threads", threads, 1)
-    pool = Threads(f"langgraph-prefetch-{type(blocking).__name__}", threads)
+    pool = new_pool(type(blocking).__name__, threads)
     if isinstance(blocking, BaseRetriever):
         return OwnThreadsRetriever(
             name=blocking.get_name(), tags=blocking.tags, metadata=blocking.metadata, inner=blocking, threads=pool

@@ -16,7 +16,7 @@ from langgraph_prefetch.aws.bedrock_agents.listening import ActionResults, Bedro
 from langgraph_prefetch.aws.bedrock_agents.reading import Files, Piece
 from langgraph_prefetch.aws.bedrock_agents.values import AgentQuestion, AgentReply
 from langgraph_prefetch.aws.bedrock_agents.wording import AgentInput, message_of, messages_in, question_of
-from langgraph_prefetch.aws.threads import Threads
+from langgraph_prefetch.aws.bedrock_pools import pool
 from langgraph_prefetch.config import require_at_least
 from langgraph_prefetch.errors import AgentRoundsError, AgentTimeoutError, ConfigurationError
 from langgraph_prefetch.ports import ServiceAgent
@@ -76,7 +76,7 @@ class BedrockAgent(Runnable[AgentInput, AgentReply]):
         self._send = client.invoke_agent if inline is None else client.invoke_inline_agent
         self._state = "sessionState" if inline is None else "inlineSessionState"
         self._agent, self._max_rounds = checked(agent), max_rounds
-        self._threads = Threads("langgraph-prefetch-bedrock-agent", threads)
+        self._threads = pool("bedrock-agent", threads)
 
     def invoke(self, input: AgentInput, config: RunnableConfig | None = None, **kwargs: Any) -> AgentReply:  # noqa: A002
         """The whole reply. Raises what Bedrock and the tools raise.

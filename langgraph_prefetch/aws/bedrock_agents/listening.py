@@ -24,7 +24,7 @@ from langgraph_prefetch.aws.bedrock_agents.reading import (
     read,
 )
 from langgraph_prefetch.aws.bedrock_agents.values import AgentCall, AgentQuestion, Invocation, ReturnedControl
-from langgraph_prefetch.aws.threads import Threads
+from langgraph_prefetch.aws.bedrock_pools import pool
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.ports import AnsweredCall, ServiceAgent, ServiceTurn
 
@@ -36,7 +36,7 @@ NO_TRACES = (
     "set enableTrace, and leave the rationale in the agent's prompt"
 )
 
-_actions = Threads("langgraph-prefetch-bedrock-actions", MAX_ACTIONS)
+_actions = pool("bedrock-actions", MAX_ACTIONS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
