@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-START_SECONDS, STOP_SECONDS = 60.0, 30.0
+START_SECONDS, STOP_SECONDS = 180.0, 30.0
 MOST_LINES = 1_000
 
 
