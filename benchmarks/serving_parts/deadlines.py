@@ -35,7 +35,7 @@ CLOSE = 0.02
 
 def run(*, short: bool, seed: int) -> Part:
     """Simulate, play, compare."""
-    count, seeds = (800, 1) if short else (2_000, 3)
+    count, seeds = (800, 1) if short else (1_500, 2)
     table, figures = simulated(count, range(seed, seed + seeds))
     live, pairs = played(400 if short else 1_000, seed)
     cost = controller.measured(short=short, seed=seed)

@@ -28,6 +28,22 @@ class Reading(Protocol):
         ...
 
 
+class Gathering(Protocol):
+    """Says how long tokens gather before they are read. Called on the reading thread alone; must not raise."""
+
+    def gather_seconds(self, read_seconds: float, gathered_seconds: float) -> float:
+        """How long next, after a round that read for ``read_seconds`` what gathered for ``gathered_seconds``."""
+        ...
+
+
+class SameGathering:
+    """Always as long."""
+
+    def gather_seconds(self, read_seconds: float, gathered_seconds: float) -> float:
+        """A millisecond."""
+        return GATHER_SECONDS
+
+
 class ReadingAtOnce:
     """On the calling thread: for a clock that is driven, where nothing may happen beside it."""
 
@@ -37,9 +53,14 @@ class ReadingAtOnce:
 
 
 class ReadingThread:
-    """On one daemon thread, started at first use and again in a forked child."""
+    """On one daemon thread, started at first use and again in a forked child.
 
-    def __init__(self) -> None:
+    Attributes:
+        gathering: how long tokens gather; may be changed while it runs.
+    """
+
+    def __init__(self, gathering: Gathering | None = None) -> None:
+        self.gathering: Gathering = gathering or SameGathering()
         self._lock = ForkSafeLock()
         self._work: SimpleQueue[Callable[[], None]] | None = None
         _threads.add(self)
@@ -61,19 +82,23 @@ class ReadingThread:
             if self._work is None:
                 self._work = SimpleQueue()
                 threading.Thread(
-                    target=_read_all, args=(self._work,), name="langgraph-prefetch-reading", daemon=True
+                    target=self._read_all, args=(self._work,), name="langgraph-prefetch-reading", daemon=True
                 ).start()
             return self._work
 
-
-def _read_all(work: SimpleQueue[Callable[[], None]]) -> None:
-    while True:
-        due = [work.get()]
-        # Tokens that come in a burst are read together: for each alone, both threads would fight for the interpreter.
-        time.sleep(GATHER_SECONDS)
-        due.extend(work.get() for _ in range(work.qsize()))
-        while due:  # held no longer than it takes, or the last one would be kept until the next token comes
-            due.pop(0)()
+    def _read_all(self, work: SimpleQueue[Callable[[], None]]) -> None:
+        read_seconds = gathered_seconds = 0.0
+        while True:
+            waited_from = time.monotonic()
+            due = [work.get()]
+            # Tokens that come in a burst are read together: for each alone, both threads would fight for the
+            # interpreter.
+            time.sleep(self.gathering.gather_seconds(read_seconds, gathered_seconds))
+            began = time.monotonic()
+            due.extend(work.get() for _ in range(work.qsize()))
+            while due:  # held no longer than it takes, or the last one would be kept until the next token comes
+                due.pop(0)()
+            read_seconds, gathered_seconds = time.monotonic() - began, began - waited_from
 
 
 _threads: weakref.WeakSet[ReadingThread] = weakref.WeakSet()

@@ -16,7 +16,13 @@ from langgraph_prefetch.speculation.budget import Ledger
 from langgraph_prefetch.speculation.cache import SpeculationCache
 from langgraph_prefetch.speculation.executor import Executor
 from langgraph_prefetch.speculation.loops import BackgroundLoop, LoopHost
-from langgraph_prefetch.speculation.reading import Reading, ReadingAtOnce, ReadingThread
+from langgraph_prefetch.speculation.reading import (
+    Gathering,
+    Reading,
+    ReadingAtOnce,
+    ReadingThread,
+    SameGathering,
+)
 from langgraph_prefetch.values import Output
 
 MAX_SHARED_ENTRIES = 1_024
@@ -76,6 +82,7 @@ class Shared:
 _lock = ForkSafeLock()
 _process: Shared | None = None
 _limits = ExecutorLimits()
+_gathering: Gathering = SameGathering()
 
 
 def process_wide() -> Shared:
@@ -83,7 +90,7 @@ def process_wide() -> Shared:
     global _process
     with _lock:
         if _process is None:
-            _process = Shared.made(BackgroundLoop(), limits=_limits, reading=ReadingThread())
+            _process = Shared.made(BackgroundLoop(), limits=_limits, reading=ReadingThread(_gathering))
         return _process
 
 
@@ -92,6 +99,15 @@ def limit_process(limits: ExecutorLimits) -> None:
     global _limits, _process
     with _lock:
         _limits, _process = limits, None
+
+
+def gather_by(gathering: Gathering) -> None:
+    """Set how long tokens gather before the process's reading thread reads them; at once for one that runs."""
+    global _gathering
+    with _lock:
+        _gathering = gathering
+        if _process is not None and isinstance(_process.reading, ReadingThread):
+            _process.reading.gathering = gathering
 
 
 def _forget() -> None:

@@ -103,6 +103,12 @@ class Pool:
         return len(self._desk.replicas)
 
     @property
+    def load(self) -> float:
+        """Visits under way and waiting, for each place; 1 and above where all are taken."""
+        wanted = self._desk.busy + len(self._desk.waiting)
+        return wanted / self._desk.places if self._desk.places else float(wanted > 0)
+
+    @property
     def pids(self) -> tuple[int, ...]:
         """Of the processes its replicas run in, each once."""
         return tuple(dict.fromkeys(each.pid for each in self._replicas.values()))
