@@ -4,10 +4,13 @@ from langgraph_prefetch.serving.warmup.functions import WarmedByCall
 from langgraph_prefetch.serving.warmup.keeping import WarmRule, WarmStage, keep_warm, stages_of
 from langgraph_prefetch.serving.warmup.processes import ServerProcess
 from langgraph_prefetch.serving.warmup.rates import WeeklyRates
+from langgraph_prefetch.serving.warmup.scaling import ComponentScaling, ScalingRule
 from langgraph_prefetch.serving.warmup.warmer import REQUEST, Warmable, WarmComponent, Warmer
 
 __all__ = [
     "REQUEST",
+    "ComponentScaling",
+    "ScalingRule",
     "ServerProcess",
     "WarmComponent",
     "WarmRule",

@@ -1,0 +1,175 @@
+"""The gateway: a component killed under load, fan-out, sessions, bursts, spilling, costs.
+
+Beside each figure stands the one of a production study of compound systems (arXiv 2604.25724), where it has one: its
+components are large models in a cloud, ours are small processes on this machine, and what is simulated says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from typing import Any
+
+from benchmarks.serving_parts.gateway_live import OPEN_SECONDS, costs, fan_out, outage, sessions
+from benchmarks.serving_parts.gateway_simulated import BRANCH, SERVERLESS_FACTOR, burst, spill
+from benchmarks.serving_parts.part import Check, Part, Table
+
+
+def run(*, short: bool = False, seed: int = 1) -> Part:
+    """All of it; about three minutes, or one if ``short``."""
+    figures: dict[str, Any] = {
+        "outage": asyncio.run(outage(4.0 if short else 8.0, seed)),
+        "fan_out": [asyncio.run(fan_out(width, 20 if short else 60, 0.5)) for width in (3, 5)],
+        "sessions": asyncio.run(sessions((1, 10, 25, 50), 5 if short else 15, 0.5)),
+        "burst": burst(600 if short else 1_800, seed),
+        "spill": spill(1_200 if short else 3_600, seed),
+        "costs": asyncio.run(costs(50 if short else 500)),
+    }
+    told = [_outage(figures["outage"]), _fan_out(figures["fan_out"]), _sessions(figures["sessions"])]
+    told += [_burst(figures["burst"]), _spill(figures["spill"]), _costs(figures["costs"])]
+    figures["spill"] = {
+        name: asdict(value) if name in ("static", "hybrid") else value for name, value in figures["spill"].items()
+    }
+    return Part(
+        name="gateway",
+        tables=[table for table, _ in told],
+        checks=[check for _, checks in told for check in checks],
+        figures=figures,
+    )
+
+
+Told = tuple[Table, list[Check]]
+
+
+def _outage(found: dict[str, Any]) -> Told:
+    ratio = found["outage_p95"] / found["healthy_p95"]
+    table = Table(
+        caption="A component's process killed at 50 requests a second (live, three local processes)",
+        head=("", "ours", "published"),
+        rows=(
+            ("answered while it is down", f"{found['answered_share']:.2%} of {found['in_outage']}", "no figure"),
+            ("p95 healthy", f"{1_000 * found['healthy_p95']:.0f} ms", "no figure"),
+            ("p95 while it is down", f"{1_000 * found['outage_p95']:.0f} ms", "no figure"),
+            ("recovery after it is back", f"{found['recovery_seconds']:.2f} s", "no figure"),
+        ),
+        note="Component 80 ms, stand-in 40 ms, by their own clocks; open time of the breaker 2 s.",
+    )
+    return table, [
+        Check(
+            what="answered while killed",
+            measured=f"{found['answered_share']:.2%}",
+            wanted=">= 99 %",
+            kept=found["answered_share"] >= 0.99,
+        ),
+        Check(what="p95 while killed", measured=f"{ratio:.2f} x healthy", wanted="<= 1.10 x", kept=ratio <= 1.1),
+        Check(
+            what="recovery",
+            measured=f"{found['recovery_seconds']:.2f} s",
+            wanted=f"<= {OPEN_SECONDS + 1:.0f} s",
+            kept=found["recovery_seconds"] <= OPEN_SECONDS + 1,
+        ),
+    ]
+
+
+def _fan_out(found: list[dict[str, Any]]) -> Told:
+    rows = tuple(
+        (
+            f"{each['width']} calls at once",
+            f"{1_000 * each['bare']:.1f} ms",
+            f"{1_000 * each['gated']:.1f} ms",
+            f"{each['overhead']:+.2%}",
+            f"{1_000 * each['processor_seconds_per_call']:.2f} ms",
+        )
+        for each in found
+    )
+    table = Table(
+        caption="Fan-out of calls of 500 ms (live, one local process)",
+        head=("", "bare", "gateway", "overhead", "processor time a call"),
+        rows=rows,
+        note="Medians of rounds that take turns.",
+    )
+    worst = max(each["overhead"] for each in found)
+    return table, [Check(what="fan-out of 3 to 5 calls", measured=f"{worst:+.2%}", wanted="< 2 %", kept=worst < 0.02)]
+
+
+def _sessions(found: list[dict[str, Any]]) -> Told:
+    alone = found[0]["throughput"]
+    rows = tuple(
+        (
+            f"{each['sessions']} sessions",
+            f"{each['throughput']:.1f} calls/s",
+            f"{each['throughput'] / alone / each['sessions']:.1%}",
+        )
+        for each in found
+    )
+    share = found[-1]["throughput"] / alone / found[-1]["sessions"]
+    table = Table(
+        caption="Sessions beside each other, calls of 500 ms (live, one local process)",
+        head=("", "throughput", "of linear"),
+        rows=rows,
+        note="Published: up to 3.9 x throughput against static deployments, which is another comparison.",
+    )
+    return table, [Check(what="50 sessions", measured=f"{share:.1%} of linear", wanted=">= 90 %", kept=share >= 0.9)]
+
+
+def _burst(found: dict[str, Any]) -> Told:
+    rows = tuple(
+        (
+            name,
+            str(each["requests"]),
+            f"{each['p95']:.2f} s",
+            f"{each['verify_mean']:.1f}",
+            str(each["verify_peak"]),
+        )
+        for name, each in found.items()
+    )
+    ratio = found["per component"]["p95"] / found["steady"]["p95"]
+    fewer = found["by requests"]["verify_mean"] / found["per component"]["verify_mean"]
+    table = Table(
+        caption=f"Bursts of ten times the rate, {BRANCH:.0%} of requests on a conditional branch (simulated)",
+        head=("", "requests", "p95", "conditional replicas", "at most"),
+        rows=rows,
+        note="Published: P95 more than halved against static deployments, no figure for conditional replicas.",
+    )
+    return table, [
+        Check(what="p95 in bursts", measured=f"{ratio:.2f} x steady", wanted="<= 1.5 x", kept=ratio <= 1.5),
+        Check(what="conditional replicas", measured=f"{fewer:.1f} x fewer", wanted=">= 3 x fewer", kept=fewer >= 3),
+    ]
+
+
+def _spill(found: dict[str, Any]) -> Told:
+    rows = tuple(
+        (name, str(each.dedicated), f"{each.p95:.2f} s", f"{each.spilled:.1%}", f"{each.cost_per_hour:.2f}")
+        for name, each in (("static, for the peak", found["static"]), ("dedicated and spill", found["hybrid"]))
+    )
+    table = Table(
+        caption="Dedicated first, serverless above a threshold (simulated)",
+        head=("", "dedicated", "p95", "spilled", "cost an hour"),
+        rows=rows,
+        note=f"A busy serverless second costs {SERVERLESS_FACTOR} dedicated ones (stated). Published: 30-40 % saved.",
+    )
+    saving, no_worse = found["saving"], found["hybrid"].p95 <= found["static"].p95
+    return table, [
+        Check(
+            what="cost of spilling at equal p95",
+            measured=f"-{saving:.0%}",
+            wanted="-30 %",
+            kept=saving >= 0.3 and no_worse,
+        )
+    ]
+
+
+def _costs(found: dict[str, Any]) -> Told:
+    table = Table(
+        caption="Costs of pipelines with stand-ins, failures and early calls (live)",
+        head=("component", "what", "fruit", "quantity", "amount"),
+        rows=(*(tuple(line) for line in found["lines"]), ("sum", "", "", "", found["account"])),
+    )
+    return table, [
+        Check(
+            what="account = pipelines = events",
+            measured="equal" if found["equal"] else "differ",
+            wanted="equal to the last digit",
+            kept=found["equal"],
+        )
+    ]
