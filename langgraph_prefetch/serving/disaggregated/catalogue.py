@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from langgraph_prefetch.serving.disaggregated.hardware import NodeKind, ServedModel, TraceShape
 
-CALIBRATED_FLOPS = 765e12
+CALIBRATED_FLOPS = 573e12
 """Of one GPU in prefill: the one constant that is fitted, on 1.87x for the 660B model on 2 prefill and 4 decode
-nodes with 2,048 agents of the 64K trace. It is 39 % of what a Hopper GPU does at most in 8 bits."""
+nodes with 2,048 agents of the 64K trace. It is 29 % of what a Hopper GPU does at most in 8 bits."""
 
 HOPPER_NODE = NodeKind(
     name="hopper",

@@ -122,7 +122,7 @@ class EnginePool:
         """Have an engine read a prefix before anybody asks: documents that were prefetched, above all.
 
         One token is asked for and thrown away; what stays is the engine's cache, which the chooser knows of. An engine
-        that is at work is left alone, for a guess may not slow down a demand; and whatever fails is a prefix not filled.
+        that is at work is left alone, for a guess may not slow down a demand; whatever fails is a prefix not filled.
 
         Args:
             messages: the prefix, as the real request will begin.

@@ -15,8 +15,8 @@ from langgraph_prefetch.errors import ConfigurationError
 
 SLICE_BYTES = 16_384
 """What demand passes in one piece."""
-SPECULATIVE_SLICE_BYTES = 4_096
-"""What speculation does: so much does demand wait for, at most."""
+SPECULATIVE_SECONDS = 0.002
+"""What speculation passes in one piece takes so long, within a kilobyte and `SLICE_BYTES`: demand waits for no more."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,6 +70,7 @@ class Link:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._bucket = TokenBucket(rate=bytes_per_second, free_at=clock())
+        self.speculative_slice = max(1024, min(SLICE_BYTES, int(bytes_per_second * SPECULATIVE_SECONDS)))
         self._clock, self._sleep = clock, sleep
         self._waiting: list[tuple[bool, int, asyncio.Future[None]]] = []
         self._numbers = count()
@@ -126,7 +127,7 @@ class Transfer:
 
     async def pass_through(self, size: int) -> None:
         """Wait until ``size`` bytes have passed, slice by slice."""
-        largest = SPECULATIVE_SLICE_BYTES if self._speculative else SLICE_BYTES
+        largest = self._link.speculative_slice if self._speculative else SLICE_BYTES
         while size > 0:
             piece = min(size, largest)
             await self._link._pass_slice(piece, self._speculative, self._number)

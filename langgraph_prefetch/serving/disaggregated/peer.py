@@ -106,7 +106,8 @@ class RangeServer:
             elif isinstance(event, h11.Request):
                 status, headers, body = await self._answer(event)
                 answer = http.send(h11.Response(status_code=status, headers=headers)) or b""
-                answer += http.send(h11.Data(data=body)) or b""
+                if event.method != b"HEAD":
+                    answer += http.send(h11.Data(data=body)) or b""
                 writer.write(answer + (http.send(h11.EndOfMessage()) or b""))
                 await writer.drain()
             elif isinstance(event, h11.ConnectionClosed):

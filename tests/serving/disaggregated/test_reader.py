@@ -1,0 +1,227 @@
+"""Blobs over several paths: real servers on loopback, bytes checked by hash, failures that go another way."""
+
+import asyncio
+import hashlib
+import random
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from langgraph_prefetch.errors import (
+    BlobMismatchError,
+    ConfigurationError,
+    PathsFailedError,
+    ShortReadError,
+    UnknownBlobError,
+)
+from langgraph_prefetch.serving.disaggregated.link import Link
+from langgraph_prefetch.serving.disaggregated.peer import RangeServer
+from langgraph_prefetch.serving.disaggregated.ranges import FileRanges, HttpRanges
+from langgraph_prefetch.serving.disaggregated.reader import ReadPath, TwoPathReader
+
+BLOB = random.Random(5).randbytes(300_001)
+DIGEST = hashlib.sha256(BLOB).hexdigest()
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> FileRanges:
+    (tmp_path / "blob").write_bytes(BLOB)
+    (tmp_path / "empty").write_bytes(b"")
+    return FileRanges(tmp_path)
+
+
+class Held:
+    """A source whose reads wait until they are let go, or fail."""
+
+    def __init__(self, size: int = len(BLOB), error: Exception | None = None) -> None:
+        self.asked: list[tuple[int, bool]] = []
+        self.size_of, self.error = size, error
+        self.let_go = asyncio.Event()
+        self.changed = asyncio.Condition()
+
+    async def size(self, key: str) -> int:
+        return self.size_of
+
+    async def read(self, key: str, start: int, stop: int, *, speculative: bool = False) -> bytes:
+        self.asked.append((start, speculative))
+        async with self.changed:
+            self.changed.notify_all()
+        if self.error is not None:
+            raise self.error
+        await self.let_go.wait()
+        return BLOB[start:stop]
+
+    async def has_been_asked(self, times: int) -> None:
+        async with self.changed:
+            await self.changed.wait_for(lambda: len(self.asked) >= times)
+
+
+@asynccontextmanager
+async def served(storage: FileRanges, peers: int) -> AsyncIterator[tuple[TwoPathReader, str, list[RangeServer]]]:
+    """A storage server, peers in front of it, and a reader that knows them all."""
+    async with AsyncExitStack() as stack:
+        base = await stack.enter_async_context(RangeServer(storage))
+        servers, paths = [], [("direct", base.url)]
+        for number in range(peers):
+            behind = await stack.enter_async_context(HttpRanges(base.url, link=Link(1e9)))
+            servers.append(await stack.enter_async_context(RangeServer(behind)))
+            paths.append((f"peer {number}", servers[-1].url))
+        sources = [(name, await stack.enter_async_context(HttpRanges(url))) for name, url in paths]
+        reader = TwoPathReader([ReadPath(name=name, source=source) for name, source in sources], part_bytes=20_000)
+        yield await stack.enter_async_context(reader), base.url, servers
+
+
+@pytest.mark.parametrize("peers", [0, 1, 2])
+async def test_every_byte_comes_whatever_the_number_of_paths(storage: FileRanges, peers: int) -> None:
+    """Checked by SHA-256; every path carries some, and together they carry the blob once."""
+    async with served(storage, peers) as (reader, _, _):
+        assert await reader.read("blob", sha256=DIGEST) == BLOB
+        counts = reader.counts
+    assert sum(each.bytes_read for each in counts) == len(BLOB)
+    assert all(each.bytes_read for each in counts)
+
+
+async def test_reads_at_once_do_not_mix(storage: FileRanges) -> None:
+    """Demand and speculation, several of each."""
+    async with served(storage, 1) as (reader, _, _):
+        found = await asyncio.gather(*(reader.read("blob", sha256=DIGEST, speculative=n % 2 == 0) for n in range(6)))
+        assert await reader.read("empty") == b""
+    assert all(each == BLOB for each in found)
+
+
+async def test_a_path_that_fails_is_left_and_the_other_reads_it_all(storage: FileRanges) -> None:
+    """One failure is counted for each part that was under way there, and nothing more is sent there for a while."""
+    broken = Held(error=OSError("no route"))
+    now = 100.0
+    paths = [ReadPath(name="broken", source=broken), ReadPath(name="direct", source=storage)]
+    async with TwoPathReader(paths, part_bytes=20_000, clock=lambda: now, retry_seconds=5) as reader:
+        assert await reader.read("blob", sha256=DIGEST) == BLOB
+        asked = len(broken.asked)
+        assert asked <= 2
+        await reader.read("blob")
+        assert len(broken.asked) == asked
+        now += 5.1
+        await reader.read("blob")
+        assert len(broken.asked) > asked
+
+
+async def test_a_peer_that_is_gone_costs_nothing_but_its_share(storage: FileRanges) -> None:
+    """A closed port is a failing path."""
+    async with RangeServer(storage) as server, HttpRanges(server.url) as gone:
+        await server.__aexit__(None, None, None)
+        paths = [ReadPath(name="gone", source=gone), ReadPath(name="direct", source=storage)]
+        async with TwoPathReader(paths) as reader:
+            assert await reader.read("blob", sha256=DIGEST) == BLOB
+
+
+async def test_where_all_paths_fail_the_error_names_each() -> None:
+    """With the kind of its failure, and without anything of what was read."""
+    paths = [ReadPath(name=name, source=Held(error=error)) for name, error in (("a", OSError()), ("b", ValueError()))]
+    async with TwoPathReader(paths) as reader:
+        with pytest.raises(PathsFailedError, match=r"a: OSError, b: ValueError") as caught:
+            await reader.read("blob")
+    assert caught.value.reasons == {"a": "OSError", "b": "ValueError"}
+
+
+async def test_a_part_that_takes_too_long_goes_over_another_path(storage: FileRanges) -> None:
+    """A path that hangs is a path that fails."""
+    paths = [ReadPath(name="hangs", source=Held()), ReadPath(name="direct", source=storage)]
+    async with TwoPathReader(paths, timeout_seconds=0.05) as reader:
+        assert await reader.read("blob", sha256=DIGEST) == BLOB
+
+
+async def test_damaged_and_unknown_blobs_are_told_apart(storage: FileRanges) -> None:
+    """A hash that differs, a key that storage does not have, a key that is none."""
+    async with served(storage, 1) as (reader, _, _):
+        with pytest.raises(BlobMismatchError):
+            await reader.read("blob", sha256="0" * 64)
+        with pytest.raises(UnknownBlobError):
+            await reader.read("nothing")
+        for key in ("../blob", "", "a/b", ".hidden", "x" * 300):
+            with pytest.raises(ConfigurationError):
+                await reader.read(key)
+
+
+async def test_speculation_waits_for_demand() -> None:
+    """While a part of demand is under way or waits, no path begins a speculative one."""
+    source = Held(size=80_000)
+    async with TwoPathReader([ReadPath(name="only", source=source)], part_bytes=20_000, in_flight=1) as reader:
+        demand = asyncio.create_task(reader.read("demand"))
+        await source.has_been_asked(1)
+        guess = asyncio.create_task(reader.read("guess", speculative=True))
+        source.let_go.set()
+        await asyncio.gather(demand, guess)
+    assert [speculative for _, speculative in source.asked] == [False] * 4 + [True] * 4
+
+
+async def test_demand_overtakes_the_parts_of_speculation_that_have_not_begun() -> None:
+    """One speculative part is under way; demand's come next."""
+    source = Held(size=80_000)
+    async with TwoPathReader([ReadPath(name="only", source=source)], part_bytes=20_000) as reader:
+        guess = asyncio.create_task(reader.read("guess", speculative=True))
+        await source.has_been_asked(1)
+        demand = asyncio.create_task(reader.read("demand"))
+        await source.has_been_asked(3)
+        source.let_go.set()
+        await asyncio.gather(demand, guess)
+    assert [speculative for _, speculative in source.asked] == [True] + [False] * 4 + [True] * 3
+
+
+async def test_a_reader_that_is_closed_or_cancelled_leaves_nothing_behind() -> None:
+    """Whoever waits is cancelled, and no task is left."""
+    source = Held()
+    reader = TwoPathReader([ReadPath(name="only", source=source)], part_bytes=20_000)
+    waiting = [asyncio.create_task(reader.read("blob")) for _ in range(2)]
+    await source.has_been_asked(2)
+    waiting[0].cancel()
+    await reader.aclose()
+    assert all(isinstance(e, asyncio.CancelledError) for e in await asyncio.gather(*waiting, return_exceptions=True))
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_bounds_are_kept(storage: FileRanges) -> None:
+    """A blob that is too large is refused before it is read; nonsense is refused when the reader is built."""
+    path = ReadPath(name="direct", source=storage)
+    async with TwoPathReader([path], max_blob_bytes=1_000) as reader:
+        with pytest.raises(ConfigurationError, match="max_blob_bytes"):
+            await reader.read("blob")
+        assert reader.counts[0].bytes_read == 0
+    for paths in ([], [path, path]):
+        with pytest.raises(ConfigurationError):
+            TwoPathReader(paths)
+    with pytest.raises(ConfigurationError):
+        TwoPathReader([path], part_bytes=0)
+
+
+async def test_the_server_answers_ranges_and_nothing_else(storage: FileRanges) -> None:
+    """Loopback only; other methods, whole files, other ranges and paths outside are refused."""
+    async with RangeServer(storage) as server, httpx.AsyncClient(base_url=server.url, trust_env=False) as client:
+        answer = await client.get("/blob", headers={"range": "bytes=10-19"})
+        assert (answer.status_code, answer.content) == (206, BLOB[10:20])
+        assert answer.headers["content-range"] == f"bytes 10-19/{len(BLOB)}"
+        assert (await client.get("/blob")).status_code == 400
+        assert (await client.post("/blob")).status_code == 400
+        assert (await client.get("/blob", headers={"range": "bytes=900000-900001"})).status_code == 416
+        assert (await client.get("/%2e%2e/blob", headers={"range": "bytes=0-1"})).status_code == 404
+    with pytest.raises(ConfigurationError, match="loopback"):
+        RangeServer(storage, host="0.0.0.0")
+
+
+async def test_a_server_that_ignores_ranges_is_a_failing_source(storage: FileRanges) -> None:
+    """What is not exactly what was asked for is not handed on."""
+
+    class Short:
+        async def size(self, key: str) -> int:
+            return 100
+
+        async def read(self, key: str, start: int, stop: int, *, speculative: bool = False) -> bytes:
+            return b"too short"
+
+    async with RangeServer(Short()) as server, HttpRanges(server.url) as source:
+        with pytest.raises(ShortReadError, match="9 bytes instead of 100"):
+            await source.read("blob", 0, 100)
+    with pytest.raises(ShortReadError):
+        await storage.read("blob", len(BLOB) - 1, len(BLOB) + 1)
