@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from langchain_openai import ChatOpenAI
 
 from langgraph_prefetch.errors import ConfigurationError, NoEngineError, SimulationError
-from langgraph_prefetch.serving.disaggregated.engine_choice import BLOCK_CHARACTERS, EngineChooser
+from langgraph_prefetch.serving.disaggregated.engine_choice import BLOCK_CHARACTERS, EngineChooser, Lease
 from langgraph_prefetch.serving.disaggregated.engine_pool import EnginePool
 from langgraph_prefetch.serving.disaggregated.engine_simulation import Sessions, simulate_engines
 from langgraph_prefetch.testing.wire import OpenAIWire, Turn
@@ -73,7 +73,8 @@ def test_where_all_are_overloaded_the_one_with_least_to_do_is_taken() -> None:
 @given(steps=st.lists(st.tuples(st.integers(0, 5), st.booleans(), st.booleans()), max_size=40))
 def test_what_is_released_is_no_load_any_more(steps: list[tuple[int, bool, bool]]) -> None:
     """Whatever happened in between, and no engine that is down is ever chosen."""
-    chooser, leases, down = EngineChooser(["a", "b", "c"], retry_seconds=1e9), [], set[str]()
+    chooser, down = EngineChooser(["a", "b", "c"], retry_seconds=1e9), set[str]()
+    leases: list[Lease] = []
     for number, release, failed in steps:
         if release and leases:
             lease = leases.pop(number % len(leases))
@@ -122,7 +123,7 @@ async def test_prefilled_documents_send_the_real_request_to_the_engine_that_has_
             assert (prefilled.prompt_tokens, prefilled.cached_tokens) == (10, 0)
             async with pool.lease(messages(LONG, "which one?")) as address:
                 assert address == addresses[0]
-                model = ChatOpenAI(base_url=address, api_key="x", model="m")  # type: ignore[arg-type]
+                model = ChatOpenAI(base_url=address, api_key="x", model="m")
                 assert (await model.ainvoke(messages(LONG, "which one?"))).text == "yes"
         first, second = one.requests
         assert (first.body["max_tokens"], first.body["messages"]) == (1, messages(LONG))
