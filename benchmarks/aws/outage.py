@@ -64,9 +64,16 @@ class Asked:
         return self.call.waited_seconds if self.call else 0.0
 
     @property
+    def search_seconds(self) -> float:
+        """What the search took that answered: as measured where the agent's own tool ran, else as it takes."""
+        if self.call is None or self.call.source is not None:
+            return SEARCH_SECONDS
+        return max(SEARCH_SECONDS, self.call.retrieval_seconds)
+
+    @property
     def over(self) -> float:
         """Seconds beyond the search and the lookup deadline; below 0 where it was sooner."""
-        return self.waited - SEARCH_SECONDS - self.lookup_seconds
+        return self.waited - self.search_seconds - self.lookup_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +242,8 @@ def _row(phase: Phase, measure: str) -> Figure:
     return Figure(
         measure=measure,
         limit="printed",
-        measured=f"{statistics.median(waited):.2f} s, {max(waited):.2f} s; {early} of {len(phase.asked)}",
+        measured=f"{statistics.median(waited):.2f} s, {max(waited):.2f} s (of which its own search "
+        f"{max(phase.asked, key=lambda each: each.waited).search_seconds:.2f} s); {early} of {len(phase.asked)}",
     )
 
 
