@@ -17,6 +17,7 @@ from langgraph_prefetch.cli import (
     plan,
     replay,
     search,
+    simulate,
     timeline,
     version,
     worker,
@@ -71,6 +72,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     evaluation.register(commands)
     fit.register(commands)
     plan.register(commands)
+    simulate.register(commands)
     timeline.register(commands)
     cues.register(commands)
     worker.register(commands)

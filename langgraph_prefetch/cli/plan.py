@@ -61,7 +61,7 @@ def _run(arguments: argparse.Namespace) -> int:
     budget = parse_budget(arguments.budget)
     if arguments.save_flow is not None:
         check_writable(arguments.save_flow)
-    flow = _flow(arguments)
+    flow = flow_of(arguments)
     if arguments.save_flow is not None:
         write(arguments.save_flow, flow.to_json() + "\n")
     planned = plan(flow, budget)
@@ -74,7 +74,13 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _flow(arguments: argparse.Namespace) -> Flow:
+def flow_of(arguments: argparse.Namespace) -> Flow:
+    """The flow that was measured: of files of events, or of a file that holds one.
+
+    Raises:
+        ConfigurationError: both or neither were given, or one of them cannot be read.
+        FlowError: they hold no flow.
+    """
     if (arguments.flow is None) == (not arguments.files):
         raise ConfigurationError("give files of events, or --flow with a flow that was measured before")
     if arguments.flow is not None:
