@@ -3,7 +3,7 @@
 Each piece that one stage hands to the next costs something however small it is. While the next stage has time, pieces
 are single tokens and nothing waits; as it gets busy they grow, so that the same stage keeps up with more tokens, and
 they shrink again when it has time. The first token of a stream is never held back, nor is any for longer than
-``hold_seconds``. Harmonia (arXiv:2505.07833) adapts the same between the components of a pipeline.
+``hold_seconds``.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ deadline behind those that can: without that, deadline policies collapse near sa
 on requests that are late already while those behind them become late. Such requests still finish, in the order they
 came, as soon as nobody with a chance waits.
 
-Deadlines and demotion by remaining time are what Harmonia's controller does for retrieval-augmented generation
-(arXiv 2505.07833); that least slack and earliest deadline are optimal below saturation, and that both collapse above
-it, is older (Liu and Layland 1973; Locke 1986).
+That a controller ranks requests of retrieval-augmented generation by how far they have come is Harmonia's
+(arXiv 2505.07833); that earliest deadline first keeps all deadlines that can be kept on one processor, and falls apart
+beyond that, is older (Liu and Layland 1973; Locke 1986).
 
 Defaults, stated: a request without a deadline stands where one due ``unhurried_seconds`` after its arrival would stand,
 and is never late. A deadline that lies before the arrival is late from the start. A clock that jumps makes requests
