@@ -11,10 +11,13 @@ from decimal import Decimal
 from statistics import median
 from typing import Any
 
+from langchain_core.runnables import RunnableLambda
+
 from benchmarks.serving_parts.served import Served, client
-from langgraph_prefetch.events import ComponentCalled, Event, PipelineEnded
+from langgraph_prefetch.events import ComponentCalled, Event, Fate, PipelineEnded, SpeculationEnded
 from langgraph_prefetch.serving.gateway import Account, BreakerRule, CallPrice, LimitRule, gateway, pipeline
 from langgraph_prefetch.speculative import speculating, speculation_id
+from langgraph_prefetch.values import Source
 
 OPEN_SECONDS = 2.0
 RATE = 50.0
@@ -154,8 +157,6 @@ async def costs(requests: int) -> dict[str, Any]:
             raise ConnectionError("down")
         return "ok"
 
-    from langchain_core.runnables import RunnableLambda
-
     price, cheap = CallPrice(per_call=Decimal("0.0123456789")), CallPrice(per_call=Decimal("0.000000123"))
     gated = gateway(
         RunnableLambda(flaky),
@@ -175,6 +176,7 @@ async def costs(requests: int) -> dict[str, Any]:
             await asyncio.gather(gated.ainvoke("?"), return_exceptions=True)
             speculation_id.reset(other)
             speculating.reset(token)
+        account(_ended(f"s{number}", served=number % 3 != 0))
         assert request.cost is not None
         of_pipelines += request.cost
     statement = account.statement()
@@ -188,3 +190,17 @@ async def costs(requests: int) -> dict[str, Any]:
         "account": str(statement.total),
         "equal": statement.total == of_pipelines == of_events == told,
     }
+
+
+def _ended(speculation: str, *, served: bool) -> SpeculationEnded:
+    """What the agent's events would say of it."""
+    return SpeculationEnded(
+        run_id="r",
+        step=1,
+        at=0.0,
+        speculation_id=speculation,
+        tool="flaky",
+        source=Source.REASONING,
+        fate=Fate.SERVED if served else Fate.WASTED,
+        reason="",
+    )

@@ -19,7 +19,7 @@ from langgraph_prefetch.serving.gateway import gateway
 from langgraph_prefetch.serving.warmup import Warmer
 
 STARTS = {
-    "embedder": "from langgraph_prefetch.ingest.embedders import WordLlamaEmbeddings\n"
+    "embedder": "from langgraph_prefetch.retrieval.embedders.wordllama import WordLlamaEmbeddings\n"
     "WordLlamaEmbeddings().embed_query('warm')\n",
     "search": "import sqlalchemy, psycopg\n",
     "grader": "import numpy, scipy.stats, langchain.agents, langgraph.graph\n",

@@ -3,9 +3,10 @@
 The limit follows the gradient between the usual time of a call and the last one's, as in Netflix's concurrency-limits
 (``gradient2``): while calls take about as long as usual it grows by the square root of itself, when they take longer
 than ``tolerance`` times as long it shrinks in proportion. What the component refuses or breaks off shrinks it at once
-(additive increase, multiplicative decrease: Chiu and Jain 1989). Unlike there, calls under load make the usual time
-shorter but never longer, so that a lasting overload is not taken for usual; a component that has become slower shrinks
-the limit until its calls count as quiet, and is measured anew.
+(additive increase, multiplicative decrease: Chiu and Jain 1989). The limit moves once for as many calls as it lets
+through: a stall that meets all that are under way is one stall. Unlike there, calls under load make the usual time
+shorter but never longer, so that a lasting overload is not taken for usual: what is usual is seen when few of the
+places are taken, and every 50 steps half of them are kept free for that.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from math import isfinite, sqrt
 
 from langgraph_prefetch.errors import ConfigurationError
 
-_WARM_UP = 10
-"""So many calls make the first usual time, as their plain mean."""
+_PROBE_STEPS = 50
+"""Every so many steps one has half of the places, and shows how long calls take without a queue."""
+_PROBE_PACE = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +29,8 @@ class LimitRule:
     Attributes:
         initial, least, most: calls at once; equal ones for a fixed limit.
         tolerance: a call may take so many times as long as usual before the limit shrinks.
-        smoothing: share of each step that is taken.
-        backoff: what the limit is multiplied by when a call fails.
+        smoothing: share of each step that is taken; there is one step for as many calls as there are places.
+        backoff: what the limit is multiplied by when calls fail, at most once a step.
         usual_calls: over how many calls the usual time is smoothed.
         speculative_share: of the limit, what calls that nobody asked for may take; they are never kept waiting.
         max_waiting: calls that may wait for a place; further ones are refused.
@@ -39,7 +41,7 @@ class LimitRule:
     least: int = 1
     most: int = 512
     tolerance: float = 1.5
-    smoothing: float = 0.2
+    smoothing: float = 0.5
     backoff: float = 0.9
     usual_calls: int = 300
     speculative_share: float = 0.5
@@ -70,6 +72,16 @@ class Verdict(StrEnum):
     REFUSE = "refuse"
 
 
+@dataclass(slots=True)
+class _Step:
+    left: int
+    calls: int = 0
+    seconds: float = 0.0
+    most: int = 0
+    failed: bool = False
+    probe: bool = False
+
+
 class AdaptiveLimit:
     """The state of one component's limit. Not safe for threads."""
 
@@ -78,12 +90,14 @@ class AdaptiveLimit:
         self._limit = float(rule.initial)
         self._usual = 0.0
         self._counted = 0
+        self._steps = 0
+        self._step = _Step(rule.initial)
         self.in_flight = 0
 
     @property
     def limit(self) -> int:
         """Calls at once, as things stand."""
-        return int(self._limit)
+        return int(max(self.rule.least, self._limit / 2)) if self._step.probe else int(self._limit)
 
     @property
     def usual_seconds(self) -> float | None:
@@ -115,21 +129,38 @@ class AdaptiveLimit:
             failed: the component refused it or broke off.
         """
         before, self.in_flight = self.in_flight, self.in_flight - 1
+        step = self._step
         if failed:
-            self._set(self._limit * self.rule.backoff)
+            step.left -= 1
+            if not step.failed:
+                step.failed = True
+                self._set(self._limit * self.rule.backoff)
+        elif step.probe and before > self.limit:
+            pass  # it began before the probe did
         elif seconds is not None and isfinite(seconds) and seconds > 0:  # 0 or less: the clock jumped
-            self._learn(seconds, before)
+            step.left -= 1
+            step.seconds += seconds
+            step.calls += 1
+            step.most = max(step.most, before)
+        if step.left <= 0:
+            if step.calls and not step.failed:
+                self._move(step)
+            self._steps += 1
+            self._step = _Step(self.limit, probe=self._steps % _PROBE_STEPS == 0)
+            self._step.left = self.limit
 
-    def _learn(self, seconds: float, in_flight: int) -> None:
-        quiet = in_flight <= max(self.rule.least, self._limit / 2)
-        if self._counted < _WARM_UP or quiet or seconds < self._usual:
-            self._counted += 1
-            self._usual += (seconds - self._usual) / min(self._counted, self.rule.usual_calls)
-            if self._usual > 2 * seconds:  # it was measured under a load that is over
-                self._usual *= 0.95
-        if in_flight < self._limit / 2:
+    def _move(self, step: _Step) -> None:
+        seconds = step.seconds / step.calls
+        quiet = step.most <= max(self.rule.least, self._limit / 2)
+        if not self._counted or quiet or seconds < self._usual:
+            self._counted += step.calls
+            pace = step.calls / max(step.calls, min(self._counted, self.rule.usual_calls))
+            self._usual += (seconds - self._usual) * (max(pace, _PROBE_PACE) if step.probe else pace)
+        if step.probe:
+            return
+        if step.most < self._limit / 2:
             return  # a limit that nobody comes near says nothing
-        gradient = max(0.5, min(1.0, self.rule.tolerance * self._usual / seconds))
+        gradient = max(0.1, min(1.0, self.rule.tolerance * self._usual / seconds))
         wanted = self._limit * gradient + sqrt(self._limit)
         self._set(self._limit + (wanted - self._limit) * self.rule.smoothing)
 

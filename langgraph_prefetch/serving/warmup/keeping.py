@@ -109,6 +109,6 @@ def keep_warm(
         rate = rates.most(now, stage.cold_start_seconds + rule.ahead_seconds) or 0.0
         busy = rate * stage.visits * stage.service_seconds / (stage.concurrency * rule.utilisation)
         # Less than one request in the time of a start-up: it is started when it comes, if that is quick.
-        wanted = 0 if quick and busy < 1 else ceil(busy)
+        wanted = 0 if quick and busy < 1 else ceil(busy - 1e-9)
         found[stage.name] = min(rule.most, max(least, wanted))
     return found

@@ -36,7 +36,7 @@ def test_it_shrinks_when_calls_take_longer() -> None:
     limit = AdaptiveLimit(LimitRule(initial=32, most=64))
     rounds(limit, 20, 0.1)
     before = limit.limit
-    rounds(limit, 1, 0.4)
+    rounds(limit, 2, 0.4)
     assert limit.limit < before
 
 
@@ -119,3 +119,20 @@ def test_a_component_that_has_become_slower_is_measured_anew() -> None:
     lowest = limit.limit
     rounds(limit, 400, 1.0)
     assert lowest < 16 < limit.limit
+
+
+def test_one_stall_is_one_step() -> None:
+    """All that were under way took long, and none of those after them: the limit is not thrown down for it."""
+    limit = AdaptiveLimit(LimitRule(initial=64, most=64))
+    rounds(limit, 10, 0.1)
+    rounds(limit, 1, 2.0)
+    assert limit.limit >= 32
+    rounds(limit, 10, 0.1)
+    assert limit.limit == 64
+
+
+def test_one_outage_is_one_step() -> None:
+    """Fifty calls that fail together shrink it once."""
+    limit = AdaptiveLimit(LimitRule(initial=64, most=64))
+    rounds(limit, 1, 0.1, failed=True)
+    assert limit.limit == 57
