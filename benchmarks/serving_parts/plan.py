@@ -29,13 +29,13 @@ def run(*, short: bool, seed: int) -> Part:
     table, checks, rows = comparison()
     tables = [table, ablation()]
     for each, more in (
-        simulated(100.0 if short else 400.0, seed),
-        live(10.0 if short else 40.0, "loop", 20, 0.5, seed),
+        simulated(100.0 if short else 300.0, seed),
+        live(10.0 if short else 30.0, "loop", 20, 0.5, seed),
     ):
         tables.append(each)
         checks += more
     if not short:
-        each, more = live(40.0, "process", 10, 0.5, seed)
+        each, more = live(30.0, "process", 10, 0.5, seed)
         tables.append(each)
         checks += more
     shift, more, figures = shifted((0.7,) if short else (0.5, 0.7, 0.9), seed)
