@@ -13,7 +13,8 @@ from langgraph_prefetch.ingest import ingest_sync
 from langgraph_prefetch.jobs import HeldState
 from langgraph_prefetch.retrieval import PgVectorStore
 from langgraph_prefetch.retrieval.embedders import HashingEmbeddings
-from tests.aws.parts import ROOT, Place, StartWorker
+from langgraph_prefetch.testing.local_workers import LocalWorker
+from tests.aws.parts import ROOT, Place
 from tests.aws.templates import EXAMPLES, resources
 from tests.aws.test_worker import Sender
 from tests.postgres import database_url, postgres_server
@@ -73,21 +74,22 @@ def test_the_image_and_the_task_agree() -> None:
 
 
 @pytest.mark.slow
-def test_the_tool_of_the_image_searches(
-    place: Place, start_worker: StartWorker, database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.timeout(300)
+def test_the_tool_of_the_image_searches(place: Place, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker started as the container starts it, but for the addresses, answers from the database."""
     with PgVectorStore(HashingEmbeddings(), url=database_url, collection="passages") as store:
         texts = ("The Humber Bridge has a main span of 1,410 metres.", "The Forth Bridge opened in 1890.")
         ingest_sync([Document(text, metadata={"source": text}) for text in texts], None, store.embeddings, store)
     monkeypatch.setenv("DATABASE_URL", database_url)
-    worker = start_worker(place, retriever="examples.aws.worker.search_tool:search").ready()
     sender = Sender(place)
-    job = sender.job("Humber Bridge span")
-    sender.send(job)
-    held = asyncio.run(sender.ended(job))
+    tool, environment = "examples.aws.worker.search_tool:search", place.aws.environment()
+    with LocalWorker(place.queue, place.table, tool, environment=environment, folder=ROOT) as worker:
+        worker.ready()
+        job = sender.job("Humber Bridge span")
+        sender.send(job)
+        held = asyncio.run(sender.ended(job))
     assert held.state is HeldState.READY, worker.lines
     output = held.output
     assert output is not None
     assert "1,410 metres" in str(output.content).splitlines()[0]
-    assert worker.stop() == 0
+    assert worker.stop() == 0, worker.lines
