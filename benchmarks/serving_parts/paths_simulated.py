@@ -34,8 +34,8 @@ class Scale:
     bisections: int
 
 
-LONG = Scale(stride=20, online_agents=6_000, bisections=6)
-SHORT = Scale(stride=40, online_agents=3_000, bisections=5)
+LONG = Scale(stride=20, online_agents=3_000, bisections=6)
+SHORT = Scale(stride=40, online_agents=1_500, bisections=5)
 
 
 @cache

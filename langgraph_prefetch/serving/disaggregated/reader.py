@@ -50,7 +50,7 @@ class _Path:
     path: ReadPath
     demand: int = 0
     speculative: int = 0
-    in_flight: int = 0
+    demanded: int = 0
     down_until: float = 0.0
     bytes_read: int = 0
     failures: int = 0
@@ -59,8 +59,8 @@ class _Path:
     def load(self) -> PathLoad:
         return PathLoad(
             name=self.path.name,
-            read_queue=self.in_flight,
-            unfinished=self.in_flight,
+            read_queue=self.demanded,  # speculation gives way on every link, so that it is no queue for demand
+            unfinished=self.demanded,
             read_rate=self.path.bytes_per_second,
         )
 
@@ -209,7 +209,7 @@ class TwoPathReader:
             if path is None:
                 return
             heappop(self._waiting)
-            path.in_flight += part.stop - part.start
+            path.demanded += 0 if speculative else part.stop - part.start
             path.demand, path.speculative = path.demand + (not speculative), path.speculative + speculative
             task = asyncio.create_task(self._carry(part, path))
             self._tasks.add(task)
@@ -251,7 +251,7 @@ class TwoPathReader:
             if not part.done.done():
                 part.done.set_result(data)
         finally:
-            path.in_flight -= size
+            path.demanded -= 0 if part.speculative else size
             path.demand, path.speculative = path.demand - (not part.speculative), path.speculative - part.speculative
             self._pump()
 
