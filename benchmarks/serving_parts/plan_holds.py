@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from benchmarks.serving_parts import asleep
 from benchmarks.serving_parts.flows import ADAPTIVE, CORRECTIVE, FLOWS
 from benchmarks.serving_parts.part import Check, Table
 from langgraph_prefetch.events import StagePressure
@@ -91,20 +92,10 @@ def live(seconds: float, place: Place, machines: int, pace: float, seed: int) ->
     return table, checks
 
 
-async def sleep_on_loop(seconds: float) -> None:
-    """A visit."""
-    await asyncio.sleep(seconds)
-
-
-def sleep_in_process(seconds: float) -> None:
-    """A visit."""
-    time.sleep(seconds)
-
-
 async def _served(
     flow: FlowValues, replicas: Mapping[str, int], seconds: float, place: Place, pace: float, seed: int
 ) -> float:
-    serve = sleep_on_loop if place == "loop" else sleep_in_process
+    serve = asleep.on_loop if place == "loop" else asleep.in_process
     names = [each.name for each in flow.stages]
     pools = Pools(flow, dict.fromkeys(names, serve), replicas=replicas, places=dict.fromkeys(names, place))
     ends: list[float] = []
