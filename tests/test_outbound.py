@@ -176,9 +176,9 @@ def test_long_runs_are_judged_quickly() -> None:
     """A text that was made to keep the patterns busy takes no time that anybody would notice."""
     rules = OutboundRules(max_chars=100_000)
     for piece in ("a", "1", "a.", "1 ", "1-", "a1", "-", "+1", "0 "):
-        began = time.perf_counter()
+        began = time.thread_time()
         rules.reason_against(piece * (2_000 // len(piece)))
-        assert time.perf_counter() - began < 0.5, piece
+        assert time.thread_time() - began < 0.5, piece
 
 
 def test_what_the_model_wrote_is_judged_and_nothing_else() -> None:

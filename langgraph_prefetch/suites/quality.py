@@ -84,11 +84,12 @@ async def run(context: SuiteContext) -> SuiteReport:
     """
     settings = JudgingSettings.of(context.settings)
     names = judge_names(context, settings)
-    made = await _rows(context)
-    samples = [sample_of(row) for row in made.rows if row.arm in ARMS]
-    await asyncio.to_thread(check_samples, samples, settings)
     with ExitStack() as stack:
+        # First, so that a judge that cannot be made costs no run of the agent.
         judges = await asyncio.to_thread(stack.enter_context, open_judges(context, names))
+        made = await _rows(context)
+        samples = [sample_of(row) for row in made.rows if row.arm in ARMS]
+        await asyncio.to_thread(check_samples, samples, settings)
         found = await judged(context, settings, judges, samples)
     texts, untold = await asyncio.to_thread(text_figures, made.rows)
     found = replace(found, texts=texts, untold=untold)

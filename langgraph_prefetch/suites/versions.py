@@ -25,8 +25,11 @@ def versions() -> dict[str, str]:
 
 
 def title_shown(context: SuiteContext) -> str:
-    """Of the report: a smoke run says so where nobody can miss it."""
-    return f"{context.settings['title']}{' (smoke run)' if context.smoke else ''}"
+    """Of the report: a smoke run, and an agent of the user's own, say so where nobody can miss it."""
+    said = "".join(
+        (" (smoke run)" if context.smoke else "", " (your own agent)" if context.make_agent is not None else "")
+    )
+    return f"{context.settings['title']}{said}"
 
 
 def settings_shown(context: SuiteContext, described: Mapping[str, str]) -> dict[str, str]:

@@ -110,7 +110,7 @@ def log_ratios(first: Sequence[float], second: Sequence[float]) -> Array:
 
 def _log_t(logs: Array, level: float) -> tuple[Interval | None, str]:
     if logs.size < 2:
-        return None, "one pair has no interval"
+        return None, "one pair alone gives no interval: ask at least two questions"
     spread = float(logs.std(ddof=1))
     if spread == 0:
         return None, "all ratios are equal: they show no spread, so there is no interval"
