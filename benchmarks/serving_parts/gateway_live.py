@@ -131,17 +131,21 @@ async def sessions(counts: tuple[int, ...], calls: int, service: float) -> list[
     try:
         await asyncio.to_thread(served.process.warm)
         async with client() as http:
-            gated = gateway(served.asked_by(http), name="step", limit=LimitRule(initial=64))
+            bare = served.asked_by(http)
+            gated = gateway(bare, name="step", limit=LimitRule(initial=64))
 
-            async def session() -> None:
+            async def session(component: Any) -> None:
                 for _ in range(calls):
-                    await gated.ainvoke("?")
+                    await component.ainvoke("?")
 
             await asyncio.gather(*(gated.ainvoke("?") for _ in range(max(counts))))
             for count in counts:
-                began = time.perf_counter()
-                await asyncio.gather(*(session() for _ in range(count)))
-                found.append({"sessions": count, "throughput": count * calls / (time.perf_counter() - began)})
+                rates = {}
+                for name, component in (("bare", bare), ("throughput", gated)):
+                    began = time.perf_counter()
+                    await asyncio.gather(*(session(component) for _ in range(count)))
+                    rates[name] = count * calls / (time.perf_counter() - began)
+                found.append({"sessions": count, **rates})
     finally:
         await asyncio.to_thread(served.process.cool)
     return found
