@@ -35,7 +35,7 @@ def run(*, short: bool, seed: int) -> Part:
         tables.append(each)
         checks += more
     if not short:
-        each, more = live(30.0, "process", 10, 0.5, seed)
+        each, more = live(30.0, "process", 20, 0.5, seed)
         tables.append(each)
         checks += more
     shift, more, figures = shifted((0.7,) if short else (0.5, 0.7, 0.9), seed)
