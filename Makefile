@@ -37,7 +37,7 @@ $(VENV)/.demo-aws: $(VENV)/.made
 	@touch $@ $(VENV)/.demo
 
 $(VENV)/.dev: $(VENV)/.made
-	scripts/install.sh $(VENV) --editable '.[aws,demo,dask,embedded,ingest,judges,minilm,wordllama]' --group dev
+	scripts/install.sh $(VENV) --editable '.[aws,demo,dask,embedded,ingest,judges,minilm,serving,wordllama]' --group dev
 	@touch $@ $(VENV)/.demo $(VENV)/.demo-aws
 
 .PHONY: venv
