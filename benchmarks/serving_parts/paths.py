@@ -178,7 +178,7 @@ def balance_part(scale: Scale, seed: int) -> tuple[Table, list[Check], dict[str,
         found[name] = (turns, chosen)
     turns, chosen = found["27B, 1P2D (three machines)"]
     checks = [
-        _within("imbalance, sides taking turns", turns, 1.35, 1.65),
+        _within("imbalance, sides taking turns", turns, 1.4, 1.6),
         Check(
             what="imbalance with the scheduler",
             measured=f"{chosen:.2f}",
