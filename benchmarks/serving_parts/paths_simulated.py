@@ -56,7 +56,7 @@ def offline(
 
 def speedup(model: ServedModel, split: tuple[int, int], agents: int, stride: int, seed: int, **more: float) -> float:
     """Of everything together over one path, whole caches, engines taking turns: in turns a second, without the tail."""
-    basic, full = (offline(model, split, each, agents, stride, seed, **more) for each in (BASIC, FULL))  # type: ignore[arg-type]
+    basic, full = (offline(model, split, each, agents, stride, seed, **more) for each in (BASIC, FULL))
     return full.throughput() / basic.throughput()
 
 
