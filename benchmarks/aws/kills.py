@@ -39,7 +39,7 @@ def kills(settings: KillSettings) -> Part:
         pool = _Pool(at, settings, log)
         try:
             loaded, answers = asyncio.run(_run(at, settings, pool))
-            left = at.waiting(at.queue), at.waiting(at.dead)
+            left = at.left()
         finally:
             pool.close()
         lines = Counter(log.read_text(encoding="utf-8").splitlines())

@@ -42,7 +42,7 @@ def memory(settings: MemorySettings) -> Part:
             good, lost, why = good + right(loaded), lost + loaded.lost, why + loaded.why
             load.jobs.clear()
             samples.append(((number + 1) * count, {name: resident_kilobytes(pid) for name, pid in pids.items()}))
-        left = at.waiting(at.queue) + at.waiting(at.dead)
+        left = sum(at.left())
     return _part(samples, good, lost, why, left)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from langgraph_prefetch.testing.local_workers import LocalWorker
 
 ROOT = Path(__file__).parents[2]
 NAMESPACE = "benchmark"
+DELETED_SECONDS = 15.0
+"""Time to delete what was answered, that of a killed worker included, which comes back when its hold ends."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,13 @@ class Place:
         found = client.get_queue_attributes(QueueUrl=queue, AttributeNames=names)["Attributes"]
         client.close()
         return sum(map(int, found.values()))
+
+    def left(self) -> tuple[int, int]:
+        """Messages that stay in the queue, once workers had time to delete what they have answered; and dead ones."""
+        ends = time.monotonic() + DELETED_SECONDS
+        while (found := self.waiting(self.queue)) and time.monotonic() < ends:
+            time.sleep(0.1)
+        return found, self.waiting(self.dead)
 
 
 @cache

@@ -43,7 +43,7 @@ def throughput(settings: ThroughputSettings) -> Part:
         taken = {name: cpu_seconds(pid) - before[name] for name, pid in pids.items()}
         count = round(settings.per_second * settings.seconds)
         offered = asyncio.run(load.at_rate(count, settings.per_second, "offered"))
-        left = at.waiting(at.queue) + at.waiting(at.dead)
+        left = sum(at.left())
     return _part(settings, most, offered, taken, left)
 
 
