@@ -17,9 +17,9 @@ from langgraph_prefetch.evaluation.costs.price_file import load_prices
 from langgraph_prefetch.evaluation.costs.prices import Prices
 from langgraph_prefetch.evaluation.reporting.values import SuiteReport
 from langgraph_prefetch.evaluation.rows import RunRow
-from langgraph_prefetch.evaluation.trials import RowFile, RunSettings, paired_trials, run_trials
 from langgraph_prefetch.evaluation.trials.row_file import read_rows
 from langgraph_prefetch.suites.agents import BARE, WRAPPED, open_bench
+from langgraph_prefetch.suites.asking import ROWS_FILE, asked, in_pairs
 from langgraph_prefetch.suites.contract import Planned, Spending, SuiteContext
 from langgraph_prefetch.suites.cost_report import Billed, report
 from langgraph_prefetch.suites.own import questions_of
@@ -27,7 +27,6 @@ from langgraph_prefetch.suites.sizes import Sizes
 
 SUITE = "cost"
 ARMS = (BARE, WRAPPED)
-ROWS_FILE = "rows.jsonl"
 SECONDS_A_RUN = 6.0
 
 
@@ -165,25 +164,6 @@ def _bill(name: str, rows: Sequence[RunRow], settings: CostSettings) -> Bill:
 async def _made(context: SuiteContext) -> _Rows:
     sizes = Sizes.of(context.settings)
     async with open_bench(context) as bench:
-        outcome = await run_trials(
-            paired_trials(
-                [question.id for question in bench.questions],
-                ARMS,
-                batches=sizes.batches,
-                repeats=sizes.repeats,
-                warm=False,
-                seed=context.seed,
-            ),
-            bench.by_id,
-            bench.arms,
-            RowFile(context.out / ROWS_FILE),
-            RunSettings(
-                suite=SUITE,
-                tools=bench.tools,
-                concurrency=sizes.concurrency,
-                timeout_seconds=sizes.timeout_seconds,
-                warm_up=context.make_agent is None and context.model is None,
-            ),
-            say=context.say,
-        )
+        trials = in_pairs(bench, ARMS, sizes, context.seed, warm=False)
+        outcome = await asked(context, bench, SUITE, trials)
     return _Rows(rows=outcome.rows, described=bench.described, remarks=outcome.remarks)

@@ -12,8 +12,9 @@ from pathlib import Path
 from langgraph_prefetch.evaluation.judging import Scored, ScoreSheet
 from langgraph_prefetch.evaluation.reporting.values import SuiteReport
 from langgraph_prefetch.evaluation.rows import RunRow
-from langgraph_prefetch.evaluation.trials import RowFile, RunSettings, paired_trials, read_rows, run_trials
+from langgraph_prefetch.evaluation.trials import read_rows
 from langgraph_prefetch.suites.agents import BARE, WRAPPED, open_bench
+from langgraph_prefetch.suites.asking import asked, in_pairs
 from langgraph_prefetch.suites.contract import Planned, Spending, SuiteContext
 from langgraph_prefetch.suites.own import questions_of
 from langgraph_prefetch.suites.quality_asking import check_samples, judged
@@ -110,27 +111,8 @@ async def _rows(context: SuiteContext) -> _Made:
         return _Made(rows=rows, described={"rows": ", ".join(path.name for path in given), "runs": str(len(rows))})
     sizes = Sizes.of(context.settings)
     async with open_bench(context) as bench:
-        trials = paired_trials(
-            [question.id for question in bench.questions],
-            ARMS,
-            batches=sizes.batches,
-            repeats=sizes.repeats,
-            warm=sizes.warm,
-            seed=context.seed,
-        )
-        outcome = await run_trials(
-            trials,
-            bench.by_id,
-            bench.arms,
-            await asyncio.to_thread(RowFile, context.out / "rows.jsonl"),
-            RunSettings(
-                suite=SUITE,
-                tools=bench.tools,
-                concurrency=sizes.concurrency,
-                timeout_seconds=sizes.timeout_seconds,
-            ),
-            say=context.say,
-        )
+        trials = in_pairs(bench, ARMS, sizes, context.seed, warm=sizes.warm)
+        outcome = await asked(context, bench, SUITE, trials, timed=False)
     return _Made(
         rows=outcome.rows,
         described=dict(bench.described),

@@ -10,15 +10,9 @@ from langgraph_prefetch.evaluation.rows import RunRow
 from langgraph_prefetch.evaluation.statistics.describe import mean
 from langgraph_prefetch.evaluation.statistics.ratios import geometric_mean_ratio
 from langgraph_prefetch.evaluation.statistics.values import Estimate
-from langgraph_prefetch.evaluation.trials import (
-    EventLog,
-    Outcome,
-    RowFile,
-    RunSettings,
-    paired_trials,
-    run_trials,
-)
+from langgraph_prefetch.evaluation.trials import EventLog, Outcome
 from langgraph_prefetch.suites.agents import ARMS, BARE, WRAPPED, Bench, open_bench
+from langgraph_prefetch.suites.asking import asked, in_pairs
 from langgraph_prefetch.suites.became import answers_section
 from langgraph_prefetch.suites.by_kind import kinds_section
 from langgraph_prefetch.suites.cells import estimate, share
@@ -48,31 +42,9 @@ async def run(context: SuiteContext) -> SuiteReport:
     """Ask every question of the three arms."""
     sizes = Sizes.of(context.settings)
     async with open_bench(context) as bench:
-        trials = paired_trials(
-            [question.id for question in bench.questions],
-            ARMS,
-            batches=sizes.batches,
-            repeats=sizes.repeats,
-            warm=sizes.warm,
-            seed=context.seed,
-        )
         events = EventLog(context.out / "events.jsonl")
-        outcome = await run_trials(
-            trials,
-            bench.by_id,
-            bench.arms,
-            await asyncio.to_thread(RowFile, context.out / "rows.jsonl"),
-            RunSettings(
-                suite=SUITE,
-                tools=bench.tools,
-                concurrency=sizes.concurrency,
-                timeout_seconds=sizes.timeout_seconds,
-                warm_up=context.make_agent is None and context.model is None,
-            ),
-            check=bench.check if sizes.check_passages else None,
-            events=events,
-            say=context.say,
-        )
+        trials = in_pairs(bench, ARMS, sizes, context.seed, warm=sizes.warm)
+        outcome = await asked(context, bench, SUITE, trials, events=events, checked=True)
     return await asyncio.to_thread(report, context, bench, outcome, events)
 
 

@@ -15,14 +15,12 @@ from langgraph_prefetch.evaluation.trials import (
     Arm,
     EventLog,
     Question,
-    RowFile,
-    RunSettings,
     Trial,
     paired_trials,
-    run_trials,
     series_trials,
 )
 from langgraph_prefetch.suites.agents import BARE, DIRECT, REASONING, WRAPPED, Bench, open_bench
+from langgraph_prefetch.suites.asking import asked
 from langgraph_prefetch.suites.contract import Planned, Spending, SuiteContext
 from langgraph_prefetch.suites.own import questions_of
 from langgraph_prefetch.suites.sizes import Sizes
@@ -47,22 +45,8 @@ async def run(context: SuiteContext) -> SuiteReport:
     async with open_bench(context) as bench:
         sets = sets_of(bench.questions)
         events = EventLog(context.out / "events.jsonl")
-        outcome = await run_trials(
-            trials_of(sets, sizes, context.seed),
-            bench.by_id,
-            _arms(bench),
-            await asyncio.to_thread(RowFile, context.out / "rows.jsonl"),
-            RunSettings(
-                suite=SUITE,
-                tools=bench.tools,
-                concurrency=sizes.concurrency,
-                timeout_seconds=sizes.timeout_seconds,
-                warm_up=context.make_agent is None and context.model is None,
-            ),
-            check=bench.check if sizes.check_passages else None,
-            events=events,
-            say=context.say,
-        )
+        trials = trials_of(sets, sizes, context.seed)
+        outcome = await asked(context, bench, SUITE, trials, arms=_arms(bench), events=events, checked=True)
     return await asyncio.to_thread(report, context, bench, sets, outcome, events)
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from langgraph_prefetch.speculation import freshness
 from langgraph_prefetch.speculation.freshness import OUTDATED
 from langgraph_prefetch.testing.search import HandDrivenSearch, PlainCaller
 from langgraph_prefetch.values import Output
-from tests.speculation.rig import Rig, rigged
+from tests.speculation.rig import Rig
 
 
 class EpochSearch(HandDrivenSearch):
@@ -46,18 +46,6 @@ def dated(rig: Rig) -> EpochSearch:
     search = EpochSearch()
     rig.search = rig.engine.tools["search"] = search
     return search
-
-
-@pytest.fixture
-def rig() -> Iterator[Rig]:
-    with rigged() as made:
-        yield made
-
-
-@pytest.fixture
-def reusing() -> Iterator[Rig]:
-    with rigged(reuse_seconds=30.0) as made:
-        yield made
 
 
 def landed(rig: Rig, epoch: Hashable | None) -> Any:
