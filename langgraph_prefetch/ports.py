@@ -141,7 +141,7 @@ class Caller(Protocol):
 
 @runtime_checkable
 class PassageWriter(Protocol):
-    """Where ingested passages go. One writer per partition of the key, used by one thread at a time.
+    """Where ingested passages go. Of several writers each is used by one thread at a time; any may get any batch.
 
     A batch has the columns ``id`` (string, the key), ``source`` (string, the document it came from), ``text`` (string),
     ``metadata`` (string, a JSON object), ``content_hash`` (fixed-size binary, 16 bytes) and ``embedding``
