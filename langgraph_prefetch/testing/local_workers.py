@@ -52,7 +52,7 @@ class LocalWorker:
             text=True,
         )
         self.lines: deque[str] = deque(maxlen=MOST_LINES)
-        self._working = threading.Event()
+        self._works, self._heard = False, threading.Event()
         self._reader = threading.Thread(target=self._read, name="langgraph-prefetch-local-worker", daemon=True)
         self._reader.start()
 
@@ -72,7 +72,7 @@ class LocalWorker:
         Raises:
             RuntimeError: it ended, or takes too long; the message has its last line.
         """
-        if not self._working.wait(START_SECONDS) or self.ended:
+        if not self._heard.wait(START_SECONDS) or not self._works or self.ended:
             self.kill()
             raise RuntimeError(f"the worker does not start: {self.lines[-1] if self.lines else 'it said nothing'}")
         return self
@@ -115,5 +115,6 @@ class LocalWorker:
             for line in output:
                 self.lines.append(line.rstrip())
                 if line.startswith("working"):
-                    self._working.set()
-        self._working.set()
+                    self._works = True
+                    self._heard.set()
+        self._heard.set()  # it says no more, though its process may take a moment longer to end
