@@ -113,6 +113,8 @@ def test_credentials_that_will_not_do(place: Place, code: str) -> None:
 def test_no_credentials(place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(name, str(tmp_path / "none"))
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
     cache = DynamoDBCache(place.table, region_name=REGION, endpoint_url=place.aws.url)
     with pytest.raises(CredentialsError, match="NoCredentialsError"):
         cache.check()
