@@ -11,7 +11,7 @@ import pytest
 from tests.aws.conftest import installed
 from tests.aws.parts import ROOT
 
-NOT_TIMES = ("lost", "answered twice", "answers that no worker", "messages", "wrong answers", "hit rate, the study")
+NOT_TIMES = ("lost", "answered twice", "answers that no worker", "messages left", "wrong answers", "hit rate, the")
 """Measures that hold however small the run and however busy the machine is."""
 
 
