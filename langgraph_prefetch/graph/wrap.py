@@ -37,6 +37,18 @@ Graph = TypeVar("Graph", bound=Pregel[Any, Any, Any, Any])
 AnyGraph = Pregel[Any, Any, Any, Any]
 
 
+def check_wrappable(graph: object) -> None:
+    """Raise unless it is a compiled graph that is not wrapped yet.
+
+    Raises:
+        NotAGraphError, AlreadyWrappedError: the message says what to do.
+    """
+    if not isinstance(graph, Pregel):
+        raise NotAGraphError(graph)
+    if isinstance(graph, WrappedGraph):
+        raise AlreadyWrappedError
+
+
 def with_prefetch(
     graph: Graph, tools: Sequence[Named], *, cues: CueSet | None = None, **options: Unpack[OptionTypes]
 ) -> Graph:
@@ -57,10 +69,7 @@ def with_prefetch(
         NotAGraphError, NoToolNodeError, UnknownToolError, AlreadyWrappedError, UnknownOptionError,
         ConfigurationError: the message says what to do.
     """
-    if not isinstance(graph, Pregel):
-        raise NotAGraphError(graph)
-    if isinstance(graph, WrappedGraph):
-        raise AlreadyWrappedError
+    check_wrappable(graph)
     prefetch = Prefetcher(tools, cues=cues, **options)
     if prefetch.next_calls is not None:
         raise ConfigurationError(OWNS_NO_MODEL)

@@ -9,12 +9,20 @@ from typing import Any, TypeVar, cast
 
 from langgraph.pregel import Pregel
 
-from langgraph_prefetch.errors import AlreadyWrappedError, NotAGraphError, NotWrappedError
+from langgraph_prefetch.errors import NotWrappedError
 from langgraph_prefetch.experiments import Key
 from langgraph_prefetch.graph.caller import ambient_config, user_configurable
 from langgraph_prefetch.graph.front import Named, Prefetcher
 from langgraph_prefetch.graph.variants.arms import Arm, PrefetchVariants, Settings, experiment_of
-from langgraph_prefetch.graph.wrap import AnyGraph, WrappedGraph, bare, listening, with_class, with_prefetch
+from langgraph_prefetch.graph.wrap import (
+    AnyGraph,
+    WrappedGraph,
+    bare,
+    check_wrappable,
+    listening,
+    with_class,
+    with_prefetch,
+)
 from langgraph_prefetch.intent.cues import CueSet
 
 Graph = TypeVar("Graph", bound=Pregel[Any, Any, Any, Any])
@@ -60,10 +68,7 @@ def with_prefetch_variants(
         NotAGraphError, NoToolNodeError, UnknownToolError, AlreadyWrappedError, UnknownOptionError,
         ConfigurationError: the message says what to do.
     """
-    if not isinstance(graph, Pregel):
-        raise NotAGraphError(graph)
-    if isinstance(graph, WrappedGraph):
-        raise AlreadyWrappedError
+    check_wrappable(graph)
     experiment = experiment_of(name, variants, key, weights, default)
 
     def make(settings: Settings) -> Arm:
