@@ -13,7 +13,7 @@ from langgraph_prefetch import (
     with_prefetch,
     with_prefetch_variants,
 )
-from langgraph_prefetch.errors import AlreadyWrappedError, NotWrappedError, UnknownOptionError
+from langgraph_prefetch.errors import AlreadyWrappedError, NotAGraphError, NotWrappedError, UnknownOptionError
 from langgraph_prefetch.events import Event, RunEnded, RunStarted, SpeculationStarted, VariantAssigned
 from langgraph_prefetch.observe.variants import VariantRuns
 from tests.graph.cases.rigs import DONE, GO, KINDS, created, drawn, model, of_kind, plain, thinks, tool_texts
@@ -135,6 +135,16 @@ def test_pause_and_resume() -> None:
         graph.invoke(GO, of_user(user))
     assert [run.variant for run in runs.runs] == list(ARMS)
     variants.close()
+
+
+@pytest.mark.parametrize("variants", [ARMS, {"bare": None, "bare too": None}])
+def test_what_cannot_be_wrapped(variants: dict[str, Any]) -> None:
+    """It is refused at once, also where every variant leaves the graph as it is."""
+    graph = choosing(created(model(DONE), [telling("x").tool]), "wrapped")
+    with pytest.raises(AlreadyWrappedError):
+        with_prefetch_variants(graph, ["search"], name="again", variants=variants)
+    with pytest.raises(NotAGraphError):
+        with_prefetch_variants("a graph", ["search"], name="none", variants=variants)  # type: ignore[type-var]
 
 
 def test_wrong_use() -> None:
