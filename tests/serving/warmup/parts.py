@@ -16,6 +16,16 @@ class Answer(http.server.BaseHTTPRequestHandler):
 http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Answer).serve_forever()
 """
 
+TELLING = """
+import os, socket, sys, threading
+def tell(said):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
+        out.sendto(said, os.environ["NOTIFY_SOCKET"])
+for said in sys.argv[1:]:
+    tell(said.encode())
+threading.Event().wait()
+"""
+
 
 def free_port() -> int:
     with socket.socket() as taken:
@@ -25,6 +35,11 @@ def free_port() -> int:
 
 def server_command(port: int, seconds: float = 0.0) -> list[str]:
     return [sys.executable, "-S", "-c", SERVER, str(port), str(seconds)]
+
+
+def telling_command(*said: str) -> list[str]:
+    """One that says this at its start, serves nothing, and stays."""
+    return [sys.executable, "-S", "-c", TELLING, *said]
 
 
 class Startable:

@@ -9,8 +9,8 @@ import urllib.request
 import pytest
 
 from langgraph_prefetch.errors import ColdError, ConfigurationError
-from langgraph_prefetch.serving.warmup import ServerProcess, Warmer
-from tests.serving.warmup.parts import free_port, server_command
+from langgraph_prefetch.serving.warmup import ServerProcess, Warmer, processes
+from tests.serving.warmup.parts import free_port, server_command, telling_command
 
 
 def alive(pid: int) -> bool:
@@ -67,6 +67,69 @@ def test_one_that_ends_or_does_not_come_is_told_so() -> None:
     with pytest.raises(ColdError, match=r"did not serve within 0\.2 s"):
         silent.warm()
     assert silent.pid is None
+
+
+def test_one_that_says_so_is_warm() -> None:
+    """Without an address, and started anew after its end with a socket of its own."""
+    part = ServerProcess("grader", telling_command("STATUS=loading", "READY=1\nSTATUS=serving"))
+    assert not part.is_warm()
+    try:
+        part.warm()
+        first = part.pid
+        assert part.is_warm()
+        part.warm()
+        assert part.pid == first
+        assert first is not None
+        os.kill(first, 9)
+        os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
+        assert not part.is_warm()
+        part.warm()
+        assert part.pid not in (None, first)
+    finally:
+        part.cool()
+    assert not part.is_warm()
+
+
+def test_its_word_counts_before_its_address_answers() -> None:
+    """What comes first; and the address is what is asked afterwards."""
+    part = ServerProcess("grader", telling_command("READY=1"), f"http://127.0.0.1:{free_port()}/")
+    try:
+        part.warm()
+        assert part.pid is not None
+    finally:
+        part.cool()
+
+
+def test_another_word_is_not_the_one() -> None:
+    """Progress that it tells does not make it ready, nor does the end of what is read of it."""
+    part = ServerProcess("grader", telling_command("STATUS=loading", "NOTREADY=1", "READY=10"), start_seconds=0.5)
+    with pytest.raises(ColdError, match=r"did not serve within 0\.5 s"):
+        part.warm()
+
+
+def test_an_address_that_has_just_answered_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every call of a gate asks whether its component is warm; that must not be a request each time."""
+    asked = []
+    answers = ServerProcess._answers
+
+    def counted(self: ServerProcess) -> bool:
+        asked.append(self)
+        return answers(self)
+
+    monkeypatch.setattr(ServerProcess, "_answers", counted)
+    monkeypatch.setattr(processes, "FRESH_SECONDS", 1e9)
+    port = free_port()
+    part = ServerProcess("grader", server_command(port), f"http://127.0.0.1:{port}/")
+    try:
+        part.warm()
+        asked.clear()
+        assert part.is_warm()
+        assert not asked
+        monkeypatch.setattr(processes, "FRESH_SECONDS", 0.0)
+        assert part.is_warm()
+        assert asked
+    finally:
+        part.cool()
 
 
 @pytest.mark.parametrize(
