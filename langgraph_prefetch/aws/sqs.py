@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from langgraph_prefetch.aws.batches import Batches, Entry, settle
+from langgraph_prefetch.aws.batches import Batches
 from langgraph_prefetch.aws.connection import Connection
 from langgraph_prefetch.aws.faults import BotoCoreError, ClientError, told
 from langgraph_prefetch.aws.messages import ATTRIBUTES, body_of
@@ -19,6 +19,8 @@ from langgraph_prefetch.errors import (
 from langgraph_prefetch.jobs import Job
 
 READ_SECONDS = 1.0
+BATCHES_AT_ONCE = 2
+"""A queue that is slow to answer gets fuller batches; a second one, so that none waits for a call that hangs."""
 
 
 class SQSExecutor:
@@ -75,7 +77,9 @@ class SQSExecutor:
             connections=connections,
             read_seconds=READ_SECONDS,
         )
-        self._batches = Batches(self._send, self._connection.threads, batch_seconds)
+        self._batches: Batches[tuple[str, str], None] = Batches(
+            self._send, self._connection.threads, batch_seconds, at_once=BATCHES_AT_ONCE
+        )
 
     @property
     def configurable(self) -> Collection[str]:
@@ -100,7 +104,8 @@ class SQSExecutor:
         try:
             if self._connection.breaker.is_open:
                 raise NotDispatchedError("the queue does not work")
-            await self._batches.put(Entry(body_of(job), job.generation))
+            body = body_of(job)
+            await self._batches.put((body, job.generation), len(body.encode()))
         except (NotDispatchedError, UnportableError) as error:
             self._connection.count("not_sent")
             raise NotDispatchedError(str(error)) from error
@@ -127,27 +132,18 @@ class SQSExecutor:
         """Let threads and sockets go. Idempotent; another search opens them again."""
         self._connection.close()
 
-    def _send(self, entries: Sequence[Entry]) -> None:
-        """One batch, on a thread; each entry is told its own end."""
-        wanted = {str(number): entry for number, entry in enumerate(entries) if not entry.sent.cancelled()}
-        if not wanted:
-            return
+    def _send(self, messages: Sequence[tuple[str, str]]) -> list[Exception | None]:
+        """One batch, on a thread: body and name of each, and of each whether the queue has it."""
+        entries = [self._entry(str(number), *message) for number, message in enumerate(messages)]
         try:
-            response = self._connection.call(
-                "send_message_batch",
-                QueueUrl=self.queue_url,
-                Entries=[self._entry(number, entry) for number, entry in wanted.items()],
-            )
-        except Exception as error:  # noqa: BLE001 - whatever the queue's client raises, the searches run here
-            for entry in wanted.values():
-                settle(entry, NotDispatchedError(f"the queue did not take it ({type(error).__name__})"))
-            return
+            response = self._connection.call("send_message_batch", QueueUrl=self.queue_url, Entries=entries)
+        except Exception as error:  # whatever the queue's client raises, the searches run here
+            raise NotDispatchedError(f"the queue did not take it ({type(error).__name__})") from error
         sent = {each["Id"] for each in response.get("Successful", ())}
-        for number, entry in wanted.items():
-            settle(entry, None if number in sent else NotDispatchedError("the queue refused it"))
+        return [None if each["Id"] in sent else NotDispatchedError("the queue refused it") for each in entries]
 
-    def _entry(self, number: str, entry: Entry) -> dict[str, Any]:
-        message = {"Id": number, "MessageBody": entry.body, "MessageAttributes": ATTRIBUTES}
+    def _entry(self, number: str, body: str, name: str) -> dict[str, Any]:
+        message = {"Id": number, "MessageBody": body, "MessageAttributes": ATTRIBUTES}
         if self._fifo:
-            message |= {"MessageGroupId": entry.name, "MessageDeduplicationId": entry.name}
+            message |= {"MessageGroupId": name, "MessageDeduplicationId": name}
         return message

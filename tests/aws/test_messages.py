@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langgraph_prefetch.aws.batches import MOST_BYTES as BATCH_BYTES
-from langgraph_prefetch.aws.batches import Batches, Entry, packed, settle
+from langgraph_prefetch.aws.batches import Batches, fitting
 from langgraph_prefetch.aws.messages import ATTRIBUTES, MOST_BYTES, body_of, job_of, size_of
 from langgraph_prefetch.aws.threads import Threads
 from langgraph_prefetch.errors import UnportableError, UnreadableItemError
@@ -83,36 +84,75 @@ def test_another_version_is_called_so() -> None:
 
 
 def test_what_comes_in_a_moment_goes_together() -> None:
-    """Twelve at once are two batches; one whose loop ended before its time goes with the next."""
+    """Twelve at once are two batches; one whose loop ended before its time is not sent any more."""
     sent: list[list[str]] = []
 
-    def send(entries: Sequence[Entry]) -> None:
-        sent.append([entry.body for entry in entries])
-        for entry in entries:
-            settle(entry, None)
+    def send(bodies: Sequence[str]) -> list[int | Exception]:
+        sent.append(list(bodies))
+        return list(map(len, bodies))
 
-    batches = Batches(send, Threads("test", 2), 0.01)
+    batches: Batches[str, int] = Batches(send, Threads("test", 2), 0.01)
 
-    async def put(*bodies: str) -> None:
-        await asyncio.gather(*(batches.put(Entry(body, body)) for body in bodies))
+    async def put(*bodies: str) -> list[int]:
+        return await asyncio.gather(*map(batches.put, bodies))
 
-    asyncio.run(put(*map(str, range(12))))
+    bodies = [str(number) for number in range(12)]
+    assert asyncio.run(put(*bodies)) == list(map(len, bodies))
     assert sorted(map(len, sent)) == [2, 10]
 
     async def leave() -> None:
-        asyncio.get_running_loop().create_task(batches.put(Entry("left", "left")))
+        asyncio.get_running_loop().create_task(batches.put("left"))
         await asyncio.sleep(0)
 
     asyncio.run(leave())
-    asyncio.run(asyncio.wait_for(put("next"), 20))
-    assert "next" in sent[-1]
+    assert asyncio.run(asyncio.wait_for(put("next"), 20)) == [4]
+    assert sent[-1] == ["next"]
+
+
+async def test_a_batch_grows_while_others_are_under_way() -> None:
+    """A service that takes its time gets fewer and fuller batches, and is never asked more than so often at once."""
+    sent, let_go, under_way = list[int](), threading.Event(), threading.Semaphore(0)
+
+    def send(bodies: Sequence[int]) -> list[int | Exception]:
+        sent.append(len(bodies))
+        under_way.release()
+        assert let_go.wait(20)
+        return list(bodies)
+
+    batches: Batches[int, int] = Batches(send, Threads("test", 9), most=4, at_once=2)
+    waiting = []
+    for number in range(2):
+        waiting.append(asyncio.create_task(batches.put(number)))
+        assert await asyncio.to_thread(under_way.acquire, timeout=20)
+    waiting += [asyncio.create_task(batches.put(number)) for number in range(2, 9)]
+    await asyncio.sleep(0.01)  # for a third batch, if there were one
+    assert sent == [1, 1]
+    let_go.set()
+    assert await asyncio.gather(*waiting) == list(range(9))
+    assert sent == [1, 1, 4, 3]
+
+
+async def test_each_of_a_batch_is_told_its_own_end() -> None:
+    """One that fails says nothing of the others; where sending itself fails, all hear of it, and the next is sent."""
+
+    def send(bodies: Sequence[str]) -> list[str | Exception]:
+        if "all" in bodies:
+            raise ConnectionError
+        return [KeyError(body) if body == "bad" else body for body in bodies]
+
+    batches: Batches[str, str] = Batches(send, Threads("test", 2), at_once=1)
+    good, bad = await asyncio.gather(batches.put("good"), batches.put("bad"), return_exceptions=True)
+    assert (good, type(bad)) == ("good", KeyError)
+    ends = await asyncio.gather(batches.put("all"), batches.put("good"), return_exceptions=True)
+    assert [type(end) for end in ends] == [ConnectionError] * 2
+    assert await batches.put("good") == "good"
 
 
 @given(st.lists(st.integers(0, BATCH_BYTES), max_size=40))
 def test_batches(sizes: list[int]) -> None:
-    """In order, nothing lost, ten at most, and never more bytes than a service takes."""
-    entries = [Entry("x" * size, str(number)) for number, size in enumerate(sizes)]
-    batches = packed(entries)
-    assert [entry for batch in batches for entry in batch] == entries
-    assert all(0 < len(batch) <= 10 for batch in batches)
-    assert all(sum(entry.size for entry in batch) <= BATCH_BYTES for batch in batches)
+    """Ten at most, never more bytes than a service takes, and as many as that allows."""
+    number = fitting(sizes, 10, BATCH_BYTES)
+    assert bool(number) == bool(sizes)
+    assert number <= 10
+    assert sum(sizes[:number]) <= BATCH_BYTES
+    assert number in (10, len(sizes)) or sum(sizes[: number + 1]) > BATCH_BYTES

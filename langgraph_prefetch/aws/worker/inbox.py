@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from langgraph_prefetch.aws.batches import Batches, Entry, settle
+from langgraph_prefetch.aws.batches import Batches
 from langgraph_prefetch.aws.connection import Connection
 from langgraph_prefetch.aws.faults import BotoCoreError, ClientError, told
 from langgraph_prefetch.errors import QueueUnusableError
@@ -45,7 +45,7 @@ class Inbox:
     def __init__(self, queue_url: str, connection: Connection, visibility_seconds: float, wait_seconds: float) -> None:
         self._url, self._connection = queue_url, connection
         self._visibility, self._wait = max(1, round(visibility_seconds)), round(wait_seconds)
-        self._deletes = Batches(self._delete_batch, connection.threads, DELETE_SECONDS)
+        self._deletes: Batches[str, None] = Batches(self._delete_batch, connection.threads, DELETE_SECONDS)
         self.has_dead_letters = False
 
     def check(self) -> None:
@@ -78,7 +78,7 @@ class Inbox:
     async def delete(self, message: Message) -> None:
         """It is done with. One that cannot be deleted comes again, and is found to be done."""
         try:
-            await self._deletes.put(Entry(message.receipt, message.id))
+            await self._deletes.put(message.receipt)
         except (ClientError, BotoCoreError, RuntimeError):
             return
 
@@ -104,18 +104,12 @@ class Inbox:
             ],
         )
 
-    def _delete_batch(self, entries: Sequence[Entry]) -> None:
-        try:
-            self._connection.client.delete_message_batch(
-                QueueUrl=self._url,
-                Entries=[{"Id": str(number), "ReceiptHandle": each.body} for number, each in enumerate(entries)],
-            )
-        except Exception as error:  # noqa: BLE001 - told to whoever waits
-            for each in entries:
-                settle(each, error)
-            return
-        for each in entries:
-            settle(each, None)
+    def _delete_batch(self, receipts: Sequence[str]) -> list[Exception | None]:
+        self._connection.client.delete_message_batch(
+            QueueUrl=self._url,
+            Entries=[{"Id": str(number), "ReceiptHandle": each} for number, each in enumerate(receipts)],
+        )
+        return [None] * len(receipts)
 
 
 def _message(raw: dict[str, Any]) -> Message:
