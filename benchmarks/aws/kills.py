@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.aws.echoing import LOG
 from benchmarks.aws.loading import Loaded, loading
 from benchmarks.aws.place import Place, place
-from benchmarks.aws.tables import Figure, Part
+from benchmarks.aws.tables import NOTHING, Figure, Part
 from langgraph_prefetch.aws import DynamoDBCache
 from langgraph_prefetch.jobs import HeldState
 from langgraph_prefetch.testing.local_workers import LocalWorker
@@ -111,6 +111,7 @@ def _part(
     changed = sum(answers.get(query) != answer for query, answer in loaded.answers.items())
     searched = Counter(line.rpartition(" ")[0] for line in lines)
     again = sum(count - 1 for count in searched.values())
+    unfound = sum(str(answer) not in lines for answer in loaded.answers.values())
     figures = [
         Figure(
             measure=f"workers killed in {settings.seconds:g} s",
@@ -121,19 +122,22 @@ def _part(
             measure=f"searches lost, not taken by the queue, of {loaded.sent:,}",
             limit="0, printed",
             measured=f"{loaded.lost}, {len(loaded.refused)}{loaded.why}",
-            held=not loaded.lost,
+            held=loaded.sent > 0 and not loaded.lost,
+            timeless=True,
         ),
         Figure(
             measure="answered twice: results that are others at the end than when they came",
             limit="0",
-            measured=str(changed),
-            held=changed == 0,
+            measured=str(changed) if loaded.answers else NOTHING,
+            held=bool(loaded.answers) and changed == 0,
+            timeless=True,
         ),
         Figure(
             measure="answers that no worker has found",
             limit="0",
-            measured=str(sum(str(answer) not in lines for answer in loaded.answers.values())),
-            held=all(str(answer) in lines for answer in loaded.answers.values()),
+            measured=str(unfound) if loaded.answers else NOTHING,
+            held=bool(loaded.answers) and unfound == 0,
+            timeless=True,
         ),
         Figure(
             measure="searches that ended twice (their worker was killed before it had handed them over)",
@@ -146,11 +150,14 @@ def _part(
             limit="0",
             measured=", ".join(map(str, left)),
             held=not any(left),
+            timeless=True,
         ),
         Figure(
             measure="from dispatch to answer, p50, p99, longest",
             limit="printed",
-            measured=f"{loaded.delay(0.5):.2f}, {loaded.delay(0.99):.2f}, {max(loaded.delays, default=0.0):.2f} s",
+            measured=f"{loaded.delay(0.5):.2f}, {loaded.delay(0.99):.2f}, {max(loaded.delays):.2f} s"
+            if loaded.delays
+            else NOTHING,
         ),
     ]
     return Part(title="Workers killed", figures=figures)

@@ -44,10 +44,16 @@ class Loaded:
         return self.sent - len(self.refused) - len(self.answers)
 
     @property
+    def reasons(self) -> Counter[str]:
+        """Of what was refused or lost, how often each."""
+        unknown = self.lost - len(self.troubles)
+        told = Counter([*self.refused.values(), *self.troubles.values()])
+        return told + Counter({"nobody told why": unknown})
+
+    @property
     def why(self) -> str:
         """What was refused or lost, in brackets; nothing if nothing was."""
-        reasons = Counter([*self.refused.values(), *self.troubles.values()])
-        return "".join(f" ({count}: {reason})" for reason, count in reasons.most_common())
+        return in_brackets(self.reasons)
 
     @property
     def rate(self) -> float:
@@ -57,6 +63,11 @@ class Loaded:
     def delay(self, share: float) -> float:
         """A quantile of the delays, 0 without any."""
         return statistics.quantiles(self.delays, n=1000)[round(share * 1000) - 1] if len(self.delays) > 1 else 0.0
+
+
+def in_brackets(reasons: Counter[str]) -> str:
+    """How often each; nothing of none."""
+    return "".join(f" ({count}: {reason})" for reason, count in reasons.most_common())
 
 
 class Load:

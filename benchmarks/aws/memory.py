@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import statistics
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from benchmarks.aws.loading import loading
+from benchmarks.aws.loading import Loaded, in_brackets, loading
 from benchmarks.aws.place import place
 from benchmarks.aws.processes import resident_kilobytes
 from benchmarks.aws.tables import Figure, Part
@@ -31,19 +32,41 @@ class MemorySettings:
 Sample = tuple[int, dict[str, float]]
 
 
+@dataclass
+class Tally:
+    """Counts over all rounds; what they count is not kept, since it would be the memory that is measured."""
+
+    sent: int = 0
+    good: int = 0
+    wrong: int = 0
+    lost: int = 0
+    refused: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def add(self, loaded: Loaded) -> None:
+        """One more round."""
+        good = right(loaded)
+        self.sent += loaded.sent
+        self.good += good
+        self.wrong += len(loaded.answers) - good
+        self.lost += loaded.lost
+        self.refused += len(loaded.refused)
+        self.reasons += loaded.reasons
+
+
 def memory(settings: MemorySettings) -> Part:
     """Measure it."""
-    good, lost, why, samples = 0, 0, "", list[Sample]()
+    tally, samples = Tally(), list[Sample]()
     with place() as at, working(at, settings.workers) as workers, loading(at.executor(), at.cache()) as load:
         pids = {"agent": "self"} | {f"worker {number + 1}": str(each.pid) for number, each in enumerate(workers)}
         for number in range(settings.rounds):
             count = settings.messages // settings.rounds
             loaded = asyncio.run(load.at_once(count, settings.under_way, f"round {number}"))
-            good, lost, why = good + right(loaded), lost + loaded.lost, why + loaded.why
+            tally.add(loaded)
             load.jobs.clear()
             samples.append(((number + 1) * count, {name: resident_kilobytes(pid) for name, pid in pids.items()}))
         left = sum(at.left())
-    return _part(samples, good, lost, why, left)
+    return _part(samples, tally, left)
 
 
 def growth(samples: Sequence[Sample], name: str) -> float:
@@ -53,15 +76,17 @@ def growth(samples: Sequence[Sample], name: str) -> float:
     return statistics.linear_regression(counts, [sizes[name] for _, sizes in kept]).slope
 
 
-def _part(samples: Sequence[Sample], good: int, lost: int, why: str, left: int) -> Part:
-    total, last = samples[-1]
+def _part(samples: Sequence[Sample], tally: Tally, left: int) -> Part:
+    last = samples[-1][1]
     first = samples[round(len(samples) * WARM_UP)][1]
     figures = [
         Figure(
-            measure="messages answered rightly; lost, left in a queue",
-            limit="all; 0",
-            measured=f"{good:,} of {total:,}{why}; {lost}, {left}",
-            held=not lost and not left,
+            measure="messages answered rightly; wrongly, lost, left in a queue; not taken by the queue",
+            limit="all; 0; printed",
+            measured=f"{tally.good:,} of {tally.sent:,}; {tally.wrong}, {tally.lost}, {left}; {tally.refused}"
+            + in_brackets(tally.reasons),
+            held=tally.sent > 0 and not tally.wrong and not tally.lost and not left,
+            timeless=True,
         )
     ]
     for name in last:

@@ -12,6 +12,7 @@ import signal
 import statistics
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -22,9 +23,10 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
 
+from benchmarks.aws.loading import in_brackets
 from benchmarks.aws.place import place
 from benchmarks.aws.processes import server_pid
-from benchmarks.aws.tables import Figure, Part
+from benchmarks.aws.tables import NOTHING, Figure, Part
 from langgraph_prefetch import Budgets, with_prefetch
 from langgraph_prefetch.aws.connection import Connection
 from langgraph_prefetch.events import Event, SearchCallAnswered
@@ -50,7 +52,7 @@ class OutageSettings:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question: whether the messages are those of the bare agent, what was raised, the search."""
+    """One question: whether the messages are those of the bare agent, what was raised, how its search was answered."""
 
     topic: str
     same: bool
@@ -82,6 +84,11 @@ class Phase:
 
     name: str
     asked: Sequence[Asked]
+
+    @property
+    def called(self) -> list[Asked]:
+        """Those whose search was answered, one way or another."""
+        return [each for each in self.asked if each.call is not None]
 
 
 @tool
@@ -165,12 +172,14 @@ class Asking:
         self._numbers = itertools.count(1)
 
     def phase(self, name: str, seconds: float) -> Phase:
-        """Ask for so long."""
-        until, asked = time.monotonic() + seconds, list[Asked]()
+        """Ask for so long, and each agent once at least."""
+        began, asked = time.monotonic(), list[Asked]()
 
         def ask(agent: Any) -> None:
-            while time.monotonic() < until:
+            while True:
                 asked.append(self._ask(agent, f"Bridge {next(self._numbers)}"))
+                if time.monotonic() >= began + seconds:
+                    return
 
         threads = [threading.Thread(target=ask, args=(agent,)) for agent in self._agents]
         for thread in threads:
@@ -190,7 +199,8 @@ class Asking:
         finally:
             unsubscribe()
         bare = _agent(quick, 0.0).invoke({"messages": [("user", topic)]})["messages"]
-        return Asked(topic, said(messages) == said(bare), "", calls[0], max(deadline, self._lookup()))
+        call = calls[0] if calls else None
+        return Asked(topic, said(messages) == said(bare), "", call, max(deadline, self._lookup()))
 
 
 def _note(event: Event, calls: list[SearchCallAnswered]) -> None:
@@ -211,39 +221,58 @@ def _part(phases: Sequence[Phase], direct: Phase) -> Part:
     asked = [each for phase in phases for each in phase.asked]
     other = [each for each in asked if not each.same]
     raised = sorted({each.error for each in other if each.error})
-    over = [each.over for each in asked]
-    noise = max(each.over for each in direct.asked)
-    late = sum(each > max(SLACK_SECONDS, noise) for each in over)
+    unseen = sum(each.call is None and not each.error for each in asked)
+    noise = max([SLACK_SECONDS, *(each.over for each in direct.called)])
     figures = [
         Figure(
             measure=f"questions whose messages are not those of the bare agent, of {len(asked):,}",
             limit="0",
-            measured=str(len(other)) + (f" (raised: {', '.join(raised)})" if raised else ""),
-            held=not other,
+            measured=(str(len(other)) + (f" (raised: {', '.join(raised)})" if raised else "")) if asked else NOTHING,
+            held=bool(asked) and not other,
+            timeless=True,
         ),
         Figure(
-            measure=f"calls slower than their search ({SEARCH_SECONDS:g} s) and the lookup deadline "
-            f"(30 to 100 ms), by more than {1_000 * max(SLACK_SECONDS, noise):.0f} ms of noise",
+            measure="searches of which no event told how they were answered",
             limit="0",
-            measured=f"{late}; the worst by {max(over) * 1_000:.0f} ms",
-            held=not late,
+            measured=str(unseen) if asked else NOTHING,
+            held=bool(asked) and not unseen,
+            timeless=True,
         ),
+        _slower(phases, noise),
         _row(direct, "the agent without early searches: seconds a call waits, p50, longest"),
         *(_row(phase, f"{phase.name}: the same; served early") for phase in phases),
     ]
-    slowest = sorted(((each.over, phase.name, each) for phase in phases for each in phase.asked), key=lambda at: -at[0])
+    slowest = sorted(
+        ((each.over, phase.name, each) for phase in phases for each in phase.called), key=lambda at: -at[0]
+    )
     details = [{"over": over, "phase": name, "call": str(each.call)} for over, name, each in slowest[:20]]
     return Part(title="Outages", figures=figures, details=details)
 
 
+def _slower(phases: Sequence[Phase], noise: float) -> Figure:
+    over = [each.over for phase in phases for each in phase.called]
+    where = Counter(phase.name for phase in phases for each in phase.called if each.over > noise)
+    return Figure(
+        measure=f"calls slower than their search ({SEARCH_SECONDS:g} s) and the lookup deadline "
+        f"(30 to 100 ms), by more than {1_000 * noise:.0f} ms of noise",
+        limit="0",
+        measured=f"{sum(where.values())} of {len(over):,}{in_brackets(where)}; the worst by {max(over) * 1_000:.0f} ms"
+        if over
+        else NOTHING,
+        held=bool(over) and not where,
+    )
+
+
 def _row(phase: Phase, measure: str) -> Figure:
-    waited = [each.waited for each in phase.asked]
-    early = sum(each.call is not None and each.call.source is not None for each in phase.asked)
+    waited = [each.waited for each in phase.called]
+    if not waited:
+        return Figure(measure=measure, limit="printed", measured=NOTHING)
+    early = sum(each.call is not None and each.call.source is not None for each in phase.called)
     return Figure(
         measure=measure,
         limit="printed",
         measured=f"{statistics.median(waited):.2f} s, {max(waited):.2f} s (of which its own search "
-        f"{max(phase.asked, key=lambda each: each.waited).search_seconds:.2f} s); {early} of {len(phase.asked)}",
+        f"{max(phase.called, key=lambda each: each.waited).search_seconds:.2f} s); {early} of {len(waited)}",
     )
 
 

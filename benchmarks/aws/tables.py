@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+NOTHING = "nothing measured"
+"""Said where a run gave nothing to measure; a limit is not held by that."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
@@ -16,12 +19,14 @@ class Figure:
         limit: what it is held to, or what is known of it elsewhere.
         measured: the figure, with its unit.
         held: whether the limit is held; None: it is only printed.
+        timeless: its limit holds in every right run, however small it is and however busy the machine.
     """
 
     measure: str
     limit: str
     measured: str
     held: bool | None = None
+    timeless: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

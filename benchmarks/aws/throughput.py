@@ -112,6 +112,7 @@ def _none_lost(most: Loaded, offered: Loaded, left: int) -> Figure:
         limit="0; printed",
         measured=f"{lost} of {most.sent + offered.sent:,}, {wrong}, {left}; {refused}{most.why}{offered.why}",
         held=not lost and not wrong and not left,
+        timeless=True,
     )
 
 
