@@ -91,6 +91,34 @@ def ablation(stride: int, seed: int) -> list[tuple[str, float]]:
     return found
 
 
+def cluster_with(hbm_bytes: float) -> Cluster:
+    """2P4D for the 660B model, whose prefill GPUs have so much memory."""
+    prefill = replace(HOPPER_NODE, hbm_bytes=hbm_bytes)
+    return Cluster(model=MOE_660B, prefill=(prefill,) * 2, decode=(HOPPER_NODE,) * 4)
+
+
+def layerwise_cut(cluster: Cluster, stride: int, seed: int) -> float:
+    """Of the time by layerwise loading alone, on average over 1,024 and 2,048 agents."""
+    cuts = []
+    for agents in (1024, 2048):
+        turns = AGENTS_64K.draw(agents, seed=seed, stride=stride)
+        basic, layerwise = (simulate_loading(cluster, turns, loading).throughput() for loading in ABLATION[:2])
+        cuts.append(1 - basic / layerwise)
+    return fmean(cuts)
+
+
+def cut_in_step(cluster: Cluster, trace: TraceShape) -> float:
+    """Of the time, by layerwise loading, if all GPUs of a node read, load and compute in step without it.
+
+    The storage NIC then rests while they load and compute. With layerwise loading the longest of the three is all
+    that is left. By the trace's mean turn, over one path.
+    """
+    node, size = cluster.prefill[0], trace.context * cluster.model.cache_bytes_per_token
+    read, load = size / node.storage_nic, 2 * size / node.compute_nic / node.gpus
+    compute = cluster.model.prefill_flops(round(trace.context), round(trace.appended)) / node.flops / node.gpus
+    return 1 - max(read, load, compute) / (read + load + compute)
+
+
 def capacity(model: ServedModel, split: tuple[int, int], loading: Loading, scale: Scale, seed: int) -> float:
     """Agents a second that can come at random while the first token takes 4 s at most on average, by bisection."""
     cluster = Cluster.of(model, HOPPER_NODE, *split)

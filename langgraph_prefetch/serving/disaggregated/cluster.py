@@ -15,7 +15,8 @@ class Loading:
     """How caches reach the prefill GPUs. The fields are independent, so that each can be measured by itself.
 
     Attributes:
-        layerwise: a layer's cache is loaded while the one before is computed; else loading and computing take turns.
+        layerwise: a layer's cache is loaded while the one before is computed; else loading and computing take turns,
+            and a cache occupies its prefill GPU from before it is read until it is handed on.
         two_paths: decode nodes read too, and hand over; else prefill nodes alone read.
         scheduled: `choose_engine` and `choose_path` decide; else engines and sides take turns.
         gates: of both.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 from langgraph_prefetch.errors import MissingExtraError
 from langgraph_prefetch.serving.disaggregated.choice import PathLoad
 from langgraph_prefetch.serving.disaggregated.hardware import NodeKind, ServedModel
@@ -39,11 +41,43 @@ class Node:
         self.reads: list[tuple[float, float, float]] = []
 
 
+class Memory:
+    """Room for caches, in tokens: whoever finds none waits, first come first served."""
+
+    def __init__(self, tokens: float, env: simpy.Environment) -> None:
+        self.capacity = tokens
+        self._env, self._room = env, simpy.Container(env, capacity=tokens, init=tokens)
+        self._area = self._since = self._held = 0.0
+
+    def fitting(self, tokens: float) -> float:
+        """So many tokens, or as many as there is room for at all."""
+        return min(tokens, self.capacity)
+
+    def take(self, tokens: float) -> Generator[simpy.Event, None, None]:
+        """Wait until there is room."""
+        yield self._room.get(tokens)
+        self._count(tokens)
+
+    def give_back(self, tokens: float) -> None:
+        """It is free again."""
+        self._count(-tokens)
+        self._room.put(tokens)
+
+    def used(self, seconds: float) -> float:
+        """Share of it, on average over so many seconds."""
+        return self._area / seconds / self.capacity
+
+    def _count(self, tokens: float) -> None:
+        now = float(self._env.now)
+        self._area += self._held * (now - self._since)
+        self._held, self._since = self._held + tokens, now
+
+
 class PrefillGpu:
     """A GPU that prefills one request after the other."""
 
-    def __init__(self, name: str, node: Node, handle_rate: float) -> None:
-        self.name, self.node, self.handle_rate = name, node, handle_rate
+    def __init__(self, name: str, node: Node, handle_rate: float, memory: Memory) -> None:
+        self.name, self.node, self.handle_rate, self.memory = name, node, handle_rate, memory
         self.line = Line()
         self.unfinished = self.computing = 0.0
 
@@ -62,22 +96,7 @@ class PrefillGpu:
 class DecodeGpu:
     """A GPU that decodes as many requests at once as its memory holds."""
 
-    def __init__(self, name: str, node: Node, tokens: float, env: simpy.Environment) -> None:
-        self.name, self.node = name, node
+    def __init__(self, name: str, node: Node, memory: Memory) -> None:
+        self.name, self.node, self.memory = name, node, memory
         self.line = Line()
-        self.memory = simpy.Container(env, capacity=tokens, init=tokens)
         self.unfinished = 0.0
-        self._held = self._since = self._area = 0.0
-
-    def hold(self, tokens: float, now: float) -> None:
-        """A request begins to decode."""
-        self._area += self._held * (now - self._since)
-        self._held, self._since = self._held + tokens, now
-
-    def release(self, tokens: float, now: float) -> None:
-        """It ends."""
-        self.hold(-tokens, now)
-
-    def used(self, seconds: float) -> float:
-        """Share of its memory, on average over so many seconds."""
-        return self._area / seconds / float(self.memory.capacity)

@@ -2,7 +2,8 @@
 
 What chooses is what chooses live: `choose_engine` and `choose_path`. Simulated are storage NICs (each reads one cache
 after the other, at its full rate), prefill GPUs (one request after the other), the compute NICs of both sides, and the
-memory of decode GPUs, which bounds how many requests decode at once.
+memory of GPUs: on decode nodes it bounds how many requests decode at once, on prefill nodes how many whole caches are
+read ahead. Layer by layer a GPU holds two layers at a time, for which there is always room.
 
 Left out: RDMA and virtual lanes (model traffic is assumed undisturbed), the steps that GPUs take together, the buffers
 in main memory, GPU multiplexing, writing of new caches to storage (under 2 % of what is read), and failures.
@@ -14,12 +15,13 @@ import random
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from itertools import cycle
+from statistics import fmean
 from typing import Any, TypeVar
 
 from langgraph_prefetch.errors import MissingExtraError, SimulationError
 from langgraph_prefetch.serving.disaggregated.choice import PathLoad, choose_engine, choose_path
 from langgraph_prefetch.serving.disaggregated.cluster import FULL, Cluster, Loading
-from langgraph_prefetch.serving.disaggregated.engines import DecodeGpu, Line, Node, PrefillGpu
+from langgraph_prefetch.serving.disaggregated.engines import DecodeGpu, Line, Memory, Node, PrefillGpu
 from langgraph_prefetch.serving.disaggregated.hardware import Turn
 from langgraph_prefetch.serving.disaggregated.outcome import LoadingResult, Served
 
@@ -91,11 +93,11 @@ class _World:
                 self.nodes.append(node)
                 for gpu in range(kind.gpus):
                     label = f"{node.name}.{gpu}"
+                    memory = Memory(cluster.context_tokens(kind, side), self.env)
                     if name == "P":
-                        self.prefill.append(PrefillGpu(label, node, kind.flops * rate))
+                        self.prefill.append(PrefillGpu(label, node, kind.flops * rate, memory))
                     else:
-                        room = cluster.context_tokens(kind, side)
-                        self.decode.append(DecodeGpu(label, node, room, self.env))
+                        self.decode.append(DecodeGpu(label, node, memory))
         self._turns_p: Iterator[PrefillGpu] = cycle(_across(self.prefill))
         self._turns_d: Iterator[DecodeGpu] = cycle(_across(self.decode))
         self._bulk = max(1, round(_BULK * sum(map(len, agents))))
@@ -126,6 +128,9 @@ class _World:
         self._admit()
         prefill, decode = yield request.admitted
         size = turn.cached * model.cache_bytes_per_token
+        whole = 0.0 if loading.layerwise else prefill.memory.fitting(request.tokens)
+        if whole:  # all its layers have their place before they are read, and keep it until they are handed on
+            yield from prefill.memory.take(whole)
         node = self._reader(prefill, decode)
         over_prefill = node is prefill.node
         node.queued += turn.cached
@@ -140,18 +145,18 @@ class _World:
         prefill.computing += compute
         _, done_at = prefill.line.pass_through(env.now, busy)
         yield env.timeout(done_at - env.now)
+        if whole:
+            prefill.memory.give_back(whole)
         prefill.unfinished -= request.tokens
         self._admit()
         # Into the decode node, and from its main memory into its GPU: twice over that GPU's NIC, whatever the path was.
         _, there_at = decode.line.pass_through(env.now, 2 * size / decode.node.kind.compute_nic)
         yield env.timeout(there_at - env.now)
-        tokens = min(request.tokens + turn.generated, decode.memory.capacity)
-        yield decode.memory.get(tokens)
+        tokens = decode.memory.fitting(request.tokens + turn.generated)
+        yield from decode.memory.take(tokens)
         first = float(env.now + model.seconds_per_token)
-        decode.hold(tokens, env.now)
         yield env.timeout(turn.generated * model.seconds_per_token)
-        decode.release(tokens, env.now)
-        yield decode.memory.put(tokens)
+        decode.memory.give_back(tokens)
         decode.unfinished -= request.tokens
         self.served.append(Served(asked_at=request.asked_at, first_at=first, done_at=float(env.now), turn=turn))
         if len(self.served) == self._bulk:
@@ -197,7 +202,8 @@ class _World:
         lines["prefill GPUs"] = [each.line for each in self.prefill]
         lines["compute NICs of decode nodes"] = [each.line for each in self.decode]
         use = {name: min(1.0, sum(e.busy for e in group) / len(group) / seconds) for name, group in lines.items()}
-        use["memory of decode GPUs"] = sum(each.used(seconds) for each in self.decode) / len(self.decode)
+        for name, gpus in (("prefill", self.prefill), ("decode", self.decode)):
+            use[f"memory of {name} GPUs"] = fmean(each.memory.used(seconds) for each in gpus)
         return use
 
     def result(self) -> LoadingResult:

@@ -136,3 +136,17 @@ def test_bad_input_is_refused() -> None:
         replace(HOPPER_NODE, flops=0.0)
     with pytest.raises(ConfigurationError):
         AGENTS_64K.draw(0)
+
+
+def test_whole_caches_are_read_ahead_as_far_as_a_prefill_gpu_has_room() -> None:
+    """With room for one at a time reading and computing take turns, and loading layer by layer gains more."""
+    turns = [[Turn(40_000, 400, 50)] * 5] * 20
+    gains = []
+    for size in (141e9, 31.1e9):
+        prefill = replace(HOPPER_NODE, gpus=1, hbm_bytes=size)
+        cluster = Cluster(model=MOE_27B, prefill=(prefill,), decode=(HOPPER_NODE,), longest=50_000)
+        whole, layerwise = (simulate_loading(cluster, turns, loading) for loading in ABLATION[:2])
+        assert whole.utilisation["memory of prefill GPUs"] > 0
+        assert layerwise.utilisation["memory of prefill GPUs"] == 0
+        gains.append(layerwise.throughput() / whole.throughput())
+    assert gains[1] > 1.1 * gains[0]
