@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from itertools import accumulate, chain, pairwise
+from typing import TYPE_CHECKING, Any, Literal, Protocol, overload, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -114,3 +115,94 @@ class SourceDone:
     source: str
     fingerprint: bytes
     ids: tuple[str, ...]
+
+
+class SourcesDone(Sequence[SourceDone]):
+    """Many documents of which every row has been written, as columns: an object for each would cost more than its row.
+
+    Attributes:
+        sources: their names.
+        fingerprints: one each.
+        counts: how many rows each has.
+        ids: those of all rows, document after document.
+    """
+
+    __slots__ = ("_starts", "counts", "fingerprints", "ids", "sources")
+
+    def __init__(
+        self, sources: Sequence[str], fingerprints: Sequence[bytes], counts: Sequence[int], ids: Sequence[str]
+    ) -> None:
+        self.sources, self.fingerprints, self.counts, self.ids = sources, fingerprints, counts, ids
+        self._starts: list[int] | None = None
+
+    @classmethod
+    def of(cls, done: Sequence[SourceDone]) -> SourcesDone:
+        """The same as columns; as they are, if they are that already."""
+        if isinstance(done, SourcesDone):
+            return done
+        return cls(
+            [each.source for each in done],
+            [each.fingerprint for each in done],
+            [len(each.ids) for each in done],
+            [key for each in done for key in each.ids],
+        )
+
+    @classmethod
+    def joined(cls, several: Sequence[SourcesDone]) -> SourcesDone:
+        """All of them, one after the other."""
+        columns = zip(*((each.sources, each.fingerprints, each.counts, each.ids) for each in several), strict=True)
+        return several[0] if len(several) == 1 else cls(*map(list, map(chain.from_iterable, columns)))
+
+    def sorted(self) -> SourcesDone:
+        """In the order of their names, by code points."""
+        if all(before <= after for before, after in pairwise(self.sources)):
+            return self
+        places = sorted(range(len(self)), key=self.sources.__getitem__)
+        return SourcesDone(
+            [self.sources[place] for place in places],
+            [self.fingerprints[place] for place in places],
+            [self.counts[place] for place in places],
+            [key for place in places for key in self.ids_of(place)],
+        )
+
+    def ids_of(self, place: int) -> Sequence[str]:
+        """The ids of one document's rows."""
+        if self._starts is None:
+            self._starts = list(accumulate(self.counts, initial=0))
+        return self.ids[self._starts[place] : self._starts[place + 1]]
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    @overload
+    def __getitem__(self, place: int) -> SourceDone: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[SourceDone]: ...
+    def __getitem__(self, place: int | slice) -> SourceDone | list[SourceDone]:
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self)))]
+        place = range(len(self))[place]
+        return SourceDone(
+            source=self.sources[place], fingerprint=self.fingerprints[place], ids=tuple(self.ids_of(place))
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedSources:
+    """Documents that are known, in the order of their names, by code points.
+
+    Attributes:
+        sources: their names in UTF-8, with a NUL, which no name has, between them.
+        fingerprints: 16 bytes each.
+    """
+
+    sources: bytes
+    fingerprints: bytes
+
+    def by_source(self) -> dict[str, bytes]:
+        """The fingerprints by name."""
+        if not self.fingerprints:
+            return {}
+        starts = range(0, len(self.fingerprints), 16)
+        marks = (self.fingerprints[start : start + 16] for start in starts)
+        return dict(zip(self.sources.decode().split("\0"), marks, strict=True))

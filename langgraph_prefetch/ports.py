@@ -16,8 +16,9 @@ from langgraph_prefetch.events import SearchCallAnswered
 from langgraph_prefetch.jobs import Form
 from langgraph_prefetch.jobs import JobQueue as JobQueue
 from langgraph_prefetch.jobs import ResultCache as ResultCache
+from langgraph_prefetch.jobs import Word
 from langgraph_prefetch.keys import Encoded
-from langgraph_prefetch.passages import Metric, RefusedRow, SourceDone, Written
+from langgraph_prefetch.passages import ListedSources, Metric, RefusedRow, SourceDone, Written
 from langgraph_prefetch.passages import NeighbourhoodSource as NeighbourhoodSource
 from langgraph_prefetch.values import Output
 
@@ -41,6 +42,10 @@ class Progress(Protocol):
         """It ended, and took so long."""
         ...
 
+    def watch(self, word: Word) -> None:
+        """Calls that wait for it do so for as long as there is word of it."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
@@ -51,6 +56,8 @@ class Work:
 
     Work that runs ``elsewhere`` is queued until it says that it has begun. A call that comes before that waits for it
     at most until it is ``grace_seconds`` old. Where it raises ``NotDispatchedError``, ``otherwise`` runs in its place.
+
+    A coroutine that reaches its ``loop`` when it is ``wanted`` no more is not begun there.
     """
 
     context: Context
@@ -60,6 +67,7 @@ class Work:
     elsewhere: Callable[[Progress], Coroutine[Any, Any, Output]] | None = None
     grace_seconds: float = 0.0
     otherwise: Work | None = None
+    wanted: Callable[[], bool] = lambda: True
 
 
 @runtime_checkable
@@ -201,6 +209,18 @@ class SourceLedger(Protocol):
 
     def keep_only(self, sources: Collection[str]) -> int:
         """Delete the rows and fingerprints of all other documents; returns how many rows went."""
+        ...
+
+
+@runtime_checkable
+class ListsSources(Protocol):
+    """What a :class:`SourceLedger` may be able to do besides: tell of many documents in one piece, unasked for each."""
+
+    def listed(self, first: str, last: str, most: int) -> ListedSources | None:
+        """The completely ingested documents from ``first`` to ``last``, both included, by code points.
+
+        None where there are more than ``most``, or one of their fingerprints has not 16 bytes; then ask for each.
+        """
         ...
 
 

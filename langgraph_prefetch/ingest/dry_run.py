@@ -11,7 +11,8 @@ from langgraph_prefetch.ingest.costs import CostModel
 from langgraph_prefetch.ingest.embedders import as_embedder
 from langgraph_prefetch.ingest.engines import cut
 from langgraph_prefetch.ingest.keepers import LedgerKeeper
-from langgraph_prefetch.ingest.loading import Loader, State
+from langgraph_prefetch.ingest.loading import Loader
+from langgraph_prefetch.ingest.memory import NoMemory
 from langgraph_prefetch.ingest.merge import merged
 from langgraph_prefetch.ingest.pace import Pace
 from langgraph_prefetch.ingest.pipeline import AnyLoader
@@ -122,15 +123,13 @@ def _counted(
     embedder, splitter, batches = as_embedder(embed, identity), as_splitter(split), as_batches(source)
     skipped = SkipList(settings.max_skipped)
     marks = Marks(splitter="" if batches is not None else splitter.identity, embedder=embedder.identity)
-    keeper = LedgerKeeper(store, marks, cleanup, force=force) if store is not None else None
-    lookup = keeper.lookup if keeper else lambda sources: {}
-    judge = keeper.judge if keeper else lambda stored, fingerprints: [State.WANTED] * len(fingerprints)
+    memory = LedgerKeeper(store, marks, cleanup, force=force) if store is not None else NoMemory()
     mark = blake2b(embedder.identity.encode(), digest_size=16).digest()
     loader: AnyLoader
     if batches is not None:
-        loader = TabularLoader(batches, settings, lookup=lookup, judge=judge, embedder=mark)
+        loader = TabularLoader(batches, settings, memory=memory, embedder=mark)
     else:
-        loader = Loader(as_source(source), settings, lookup=lookup, judge=judge, skip=skipped.add)
+        loader = Loader(as_source(source), settings, memory=memory, skip=skipped.add)
     passages = chars = requests = 0
     load = Pace(settings, blocking=embedder.blocking is not None, costs=costs).load
     for group in loader.groups():
@@ -140,7 +139,7 @@ def _counted(
             rows = found.rows
             for each in found.refused:
                 skipped.add(each)
-        rows, _ = merged(rows, group.units)
+        rows, _ = merged(rows, group)
         passages += rows.num_rows
         chars += sum(map(len, strings(rows, "text")))
         requests += sum(math.ceil(part.num_rows / load.batch) for part in parts_of(rows, settings.batch_rows))

@@ -112,13 +112,12 @@ async def ingest(
         mark = blake2b(embedder.identity.encode(), digest_size=16).digest()
         loader: AnyLoader
         if batches is not None:
-            loader = TabularLoader(batches, settings, lookup=keeper.lookup, judge=keeper.judge, embedder=mark)
+            loader = TabularLoader(batches, settings, memory=keeper, embedder=mark)
         else:
             loader = Loader(
                 await helper.run(as_source, source),
                 settings,
-                lookup=keeper.lookup,
-                judge=keeper.judge,
+                memory=keeper,
                 skip=skipped.add,
             )
         run = _Run(

@@ -10,7 +10,7 @@ from itertools import accumulate
 from langgraph_prefetch.errors import MissingExtraError
 from langgraph_prefetch.ingest.settings import IngestSettings
 from langgraph_prefetch.ingest.sources.columns import Documents
-from langgraph_prefetch.ingest.units import Unit
+from langgraph_prefetch.ingest.units import Alone, Unit
 
 try:
     import pyarrow as pa
@@ -30,12 +30,14 @@ class Block:
         units: the sources in that order.
         ends: for each of them, the place where its documents end.
         goes_on: the last source has more documents, in the next block.
+        alone: instead of units: each document is a source, new or changed, and has its fingerprint.
     """
 
     documents: Documents
-    units: Sequence[Unit]
-    ends: Sequence[int]
+    units: Sequence[Unit] = ()
+    ends: Sequence[int] = ()
     goes_on: bool = False
+    alone: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -46,6 +48,7 @@ class Group:
         documents: in order.
         units: the sources that they belong to, by name.
         ended: sources whose documents have all been handed on.
+        alone: instead of both, where each document is a source of its own; None in all other groups.
         chars: how much text it is.
         rows: set instead of ``documents`` for what came as record batches.
     """
@@ -53,6 +56,7 @@ class Group:
     documents: Documents = field(default_factory=Documents)
     units: dict[str, Unit] = field(default_factory=dict)
     ended: list[Unit] = field(default_factory=list)
+    alone: Alone | None = None
     chars: int = 0
     rows: pa.RecordBatch | None = None
 
@@ -61,6 +65,30 @@ class Group:
         if unit.source not in self.units:
             self.units[unit.source] = unit
             unit.groups += 1
+
+    def add_alone(self, block: Block, start: int, end: int) -> None:
+        """Documents of a block, each of which is a source."""
+        sources, marks = block.documents.sources[start:end], block.documents.fingerprints[start:end]
+        if not self.units and not self.ended:
+            self.alone = self.alone or Alone()
+            self.alone.sources += sources
+            self.alone.fingerprints += [mark for mark in marks if mark is not None]
+        else:
+            self._add_whole(sources, marks)
+
+    def apart(self) -> None:
+        """Make a unit of each source, where there are none yet: something is to be remembered of it by itself."""
+        alone, self.alone = self.alone, None
+        if alone is not None:
+            self._add_whole(alone.sources, alone.fingerprints)
+            for source in alone.failed & self.units.keys():
+                self.units[source].whole = False
+
+    def _add_whole(self, sources: Sequence[str], marks: Sequence[bytes | None]) -> None:
+        for source, mark in zip(sources, marks, strict=True):
+            unit = Unit(source, mark)
+            self.add(unit)
+            self.ended.append(unit)
 
 
 class Grouping:
@@ -93,7 +121,11 @@ class Grouping:
             if end > start:
                 group.documents.extend(block.documents, start, end)
                 group.chars += ends[end] - ends[start]
-            owner = self._owned(block, owner, start, end)
+            if block.alone:
+                group.add_alone(block, start, end)
+            else:
+                group.apart()
+                owner = self._owned(block, owner, start, end)
             start = end
             if start >= len(sizes):
                 return

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import cast
 
 from langchain_core.documents import Document as LangChainDocument
 
 from langgraph_prefetch.errors import UnreadableDocumentError
 from langgraph_prefetch.ingest.sources.columns import Documents
+from langgraph_prefetch.ingest.sources.fingerprints import SIZE as FINGERPRINT_BYTES
 from langgraph_prefetch.ingest.sources.fingerprints import fingerprint_of_two, fingerprints_of_two
 from langgraph_prefetch.ingest.sources.langchain import fault_of
 from langgraph_prefetch.ingest.sources.metadata import metadata_bytes, metadata_column
@@ -35,10 +38,11 @@ class Gathered:
     def __init__(self, given: Sequence[Given], source_key: str, skip: Callable[[Skipped], None]) -> None:
         self._given, self._key, self._skip = given, source_key, skip
         self.sources: dict[str, int | list[int]] = {}
+        self._has_marks = False
         found = self.sources
         for place, each in enumerate(given):
             if isinstance(each, Document):
-                source = each.source
+                source, self._has_marks = each.source, True
             else:
                 named = each.metadata.get(source_key) or each.id
                 source = str(named) if named else self._unnamed(each, place)
@@ -58,30 +62,44 @@ class Gathered:
         except UnreadableDocumentError:
             return _where(place)
 
-    def block(self, sources: Sequence[str]) -> GatheredBlock:
-        """Hash the documents of some sources."""
+    def blocks(self, sources: Sequence[str], size: int) -> Iterator[GatheredBlock]:
+        """Hash the documents of some sources, which are neighbours here, so many sources at a time."""
+        return (self._block(sources[start : start + size]) for start in range(0, len(sources), size))
+
+    def _block(self, sources: Sequence[str]) -> GatheredBlock:
+        places, ends = self._places(sources)
+        given = [self._given[place] for place in places]
+        metadatas, faults = metadata_column([each.metadata for each in given])
+        texts = [each.text if isinstance(each, Document) else each.page_content for each in given]
+        marks = fingerprints_of_two(texts, metadatas)
+        if self._has_marks:
+            for place, each in enumerate(given):
+                if isinstance(each, Document):
+                    marks[place] = each.fingerprint
+        fingerprints = marks
+        if len(places) > len(sources):
+            starts = [0, *ends]
+            fingerprints = [
+                marks[start] if end == start + 1 else joined(marks[start:end]) for start, end in pairwise(starts)
+            ]
+        even = not self._has_marks or set(map(len, fingerprints)) == {FINGERPRINT_BYTES}
+        columns = (ends, places, texts, marks, metadatas, faults)
+        return GatheredBlock(given, self._skip, sources, fingerprints, even, *columns)
+
+    def _places(self, sources: Sequence[str]) -> tuple[Sequence[int], Sequence[int]]:
+        """Where the documents of some sources are, and where in that list the documents of each end."""
+        found = [self.sources[source] for source in sources]
+        if len(self.sources) == len(self._given):
+            return cast("list[int]", found), range(1, len(found) + 1)
         places: list[int] = []
         ends: list[int] = []
-        for source in sources:
-            where = self.sources[source]
+        for where in found:
             if isinstance(where, int):
                 places.append(where)
             else:
                 places += where
             ends.append(len(places))
-        given = [self._given[place] for place in places]
-        metadatas, faults = metadata_column([each.metadata for each in given])
-        texts = [each.text if isinstance(each, Document) else each.page_content for each in given]
-        marks = fingerprints_of_two(encoded(texts), metadatas)
-        for place, each in enumerate(given):
-            if isinstance(each, Document):
-                marks[place] = each.fingerprint
-        fingerprints: list[bytes | None] = []
-        start = 0
-        for end in ends:
-            fingerprints.append(marks[start] if end == start + 1 else joined(marks[start:end]))
-            start = end
-        return GatheredBlock(given, self._skip, sources, fingerprints, ends, places, texts, marks, metadatas, faults)
+        return places, ends
 
 
 @dataclass(slots=True)
@@ -89,20 +107,39 @@ class GatheredBlock:
     """Some sources whose documents have been hashed; lists of one item for each document, those of a source together.
 
     Attributes:
+        sources: their names.
         fingerprints: of each source: that of its only document, the one that ``DocumentSource`` gives it, or of all in
             their order.
+        even: all fingerprints are hashes of 16 bytes, none a user's own of another length.
     """
 
     _given: Sequence[Given]
     _skip: Callable[[Skipped], None]
-    _sources: Sequence[str]
-    fingerprints: list[bytes | None]
-    _ends: list[int]
-    _places: list[int]
+    sources: Sequence[str]
+    fingerprints: list[bytes]
+    even: bool
+    _ends: Sequence[int]
+    _places: Sequence[int]
     _texts: list[str]
     _marks: list[bytes]
     _metadatas: list[bytes]
     _faults: dict[int, str]
+
+    def alone(self, wanted: Sequence[int]) -> Documents | None:
+        """The documents of those sources whose places are wanted; None unless each has one, and all can be kept."""
+        if len(self._places) > len(self.sources) or self._faults:
+            return None
+        made = Documents()
+        made.texts = [self._texts[at] for at in wanted]
+        if any(map(fault_of, made.texts)):
+            return None
+        given = [self._given[at] for at in wanted]
+        made.sources = [self.sources[at] for at in wanted]
+        made.metadatas = [self._metadatas[at] for at in wanted]
+        made.mappings = [each.metadata for each in given]
+        made.fingerprints = [self._marks[at] for at in wanted]
+        made.markups = [each.markup if isinstance(each, Document) else "plain" for each in given]
+        return made
 
     def documents(self, wanted: Sequence[int]) -> tuple[Documents, list[int], list[bool]]:
         """The documents of those sources whose places are wanted, those that no store could keep left out.
@@ -122,7 +159,7 @@ class GatheredBlock:
                     self._skip(Skipped(where=_where(self._places[at]), reason=reason))
                     continue
                 markup = each.markup if isinstance(each, Document) else "plain"
-                made.append(self._sources[number], text, self._metadatas[at], each.metadata, self._marks[at], markup)
+                made.append(self.sources[number], text, self._metadatas[at], each.metadata, self._marks[at], markup)
             ends.append(len(made))
             whole.append(len(made) - before == end - start)
         return made, ends, whole
@@ -130,14 +167,6 @@ class GatheredBlock:
 
 def _mark(given: LangChainDocument, metadata: bytes) -> bytes:
     return fingerprint_of_two(given.page_content.encode("utf-8", "surrogatepass"), metadata)
-
-
-def encoded(texts: Sequence[str]) -> list[bytes]:
-    """The texts in UTF-8, and what is no character as it would be."""
-    try:
-        return list(map(str.encode, texts))
-    except UnicodeEncodeError:
-        return [each.encode("utf-8", "surrogatepass") for each in texts]
 
 
 def _where(place: int) -> str:

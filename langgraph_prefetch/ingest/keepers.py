@@ -10,10 +10,11 @@ from typing import IO, Any, Protocol, TypeVar, runtime_checkable
 from langchain_core.indexing import RecordManager
 
 from langgraph_prefetch.errors import ConfigurationError
-from langgraph_prefetch.ingest.loading import State
+from langgraph_prefetch.ingest.memory import Memory, NoMemory, Recalled, State
+from langgraph_prefetch.ingest.recalled import recalled
 from langgraph_prefetch.ingest.settings import Cleanup
-from langgraph_prefetch.ingest.units import Marks, Unit
-from langgraph_prefetch.passages import SourceDone
+from langgraph_prefetch.ingest.units import Marks
+from langgraph_prefetch.passages import SourceDone, SourcesDone
 from langgraph_prefetch.ports import PassageStore
 
 T = TypeVar("T")
@@ -22,22 +23,14 @@ _AT_ONCE = 1_000
 _UNKNOWN = bytes(16)
 
 
-class Keeper(Protocol):
+class Keeper(Memory, Protocol):
     """Remembers what has been ingested, and deletes what is to go.
 
-    Its methods block. ``lookup`` and ``judge`` are called on one thread, all others on another.
+    Its methods block. Those of a ``Memory`` are called by one thread at a time, all others on another.
     """
 
     by_row: bool
     """It remembers rows, so that it is asked and told of them."""
-
-    def lookup(self, sources: Collection[str]) -> Mapping[str, bytes]:
-        """What is remembered of some sources."""
-        ...
-
-    def judge(self, stored: Sequence[bytes | None], fingerprints: Sequence[bytes | None]) -> list[State]:
-        """Which sources have changed."""
-        ...
 
     def absent(self, ids: Sequence[str]) -> Sequence[bool] | None:
         """Which of these rows must be written; None for all of them."""
@@ -47,8 +40,12 @@ class Keeper(Protocol):
         """These rows are in the store now, or were already."""
         ...
 
-    def finish(self, units: Sequence[Unit]) -> int:
-        """All rows of these sources are in the store; returns how many old ones were deleted."""
+    def finish(self, done: SourcesDone) -> int:
+        """All rows of these sources are in the store; returns how many old ones were deleted.
+
+        Args:
+            done: with the fingerprints of the documents.
+        """
         ...
 
     def end(self, sources: Collection[str], failed: Collection[str]) -> int:
@@ -100,20 +97,28 @@ class LedgerKeeper:
                 states[place] = State.WANTED
         return states
 
+    def recall(self, sources: Sequence[str]) -> Recalled:
+        """The marks of very many sources."""
+        return {} if self._force else recalled(self._asked, sources)
+
+    def all_unchanged(self, stored: bytes, fingerprints: bytes) -> bool:
+        """As nearly always where a corpus is the same again."""
+        return stored == self._marks.clean_joined(fingerprints)
+
     def absent(self, ids: Sequence[str]) -> None:
         """Sources are remembered, not rows."""
 
     def wrote(self, ids: Sequence[str], sources: Sequence[str]) -> None:
         """Likewise."""
 
-    def finish(self, units: Sequence[Unit]) -> int:
+    def finish(self, done: SourcesDone) -> int:
         """Remember them, and delete their older rows if they may go now."""
         now = self._cleanup == "incremental"
         if self._cleanup and not now:
-            self._keep_for_later(units)
+            self._keep_for_later(done)
         mark = self._marks.clean if now else self._marks.unpruned
-        marks = mark([_of(each) for each in units])
-        return self._ledger.finish([_done(each, of) for each, of in zip(units, marks, strict=True)], prune=now)
+        marked = SourcesDone(done.sources, mark(done.fingerprints), done.counts, done.ids)
+        return self._ledger.finish(marked, prune=now)
 
     def end(self, sources: Collection[str], failed: Collection[str]) -> int:
         """Delete what was left for the end."""
@@ -124,11 +129,11 @@ class LedgerKeeper:
                 deleted += self._ledger.finish(some, prune=True)
         return deleted + (self._ledger.keep_only(sources) if self._cleanup == "full" else 0)
 
-    def _keep_for_later(self, units: Sequence[Unit]) -> None:
+    def _keep_for_later(self, done: SourcesDone) -> None:
         if self._later is None:
             self._later = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed by close()
-        for each, mark in zip(units, self._marks.clean([_of(each) for each in units]), strict=True):
-            self._later.write(json.dumps([each.source, mark.hex(), list(each.ids or ())]) + "\n")
+        for place, mark in enumerate(self._marks.clean(done.fingerprints)):
+            self._later.write(json.dumps([done.sources[place], mark.hex(), list(done.ids_of(place))]) + "\n")
 
     def _kept(self, file: IO[str]) -> Iterator[SourceDone]:
         for line in file:
@@ -150,7 +155,7 @@ class DeletesRows(Protocol):
         ...
 
 
-class RecordKeeper:
+class RecordKeeper(NoMemory):
     """Remembers in a LangChain ``RecordManager``, by row, with the meaning that ``langchain_core.indexing`` gives it.
 
     Raises:
@@ -166,14 +171,6 @@ class RecordKeeper:
         self._ledger = store.ledger()
         self._began = records.get_time()
 
-    def lookup(self, sources: Collection[str]) -> Mapping[str, bytes]:
-        """Nothing is remembered by source."""
-        return {}
-
-    def judge(self, stored: Sequence[bytes | None], fingerprints: Sequence[bytes | None]) -> list[State]:
-        """So that each is gone through."""
-        return [State.WANTED] * len(fingerprints)
-
     def absent(self, ids: Sequence[str]) -> Sequence[bool] | None:
         """The rows that have no record."""
         return None if self._force else [not each for each in self._records.exists(ids)]
@@ -184,9 +181,9 @@ class RecordKeeper:
             self._ledger.finish((), prune=False)  # a record must not outlive its row
             self._records.update(ids, group_ids=sources, time_at_least=self._began)
 
-    def finish(self, units: Sequence[Unit]) -> int:
+    def finish(self, done: SourcesDone) -> int:
         """Delete what these sources no longer have."""
-        return self._delete([each.source for each in units]) if self._cleanup == "incremental" and units else 0
+        return self._delete(done.sources) if self._cleanup == "incremental" and done else 0
 
     def end(self, sources: Collection[str], failed: Collection[str]) -> int:
         """Delete what no source has any more; with ``scoped_full``, no source that was seen.
@@ -222,12 +219,3 @@ def chunks(items: Iterator[T], size: int) -> Iterator[list[T]]:
             some = []
     if some:
         yield some
-
-
-def _done(unit: Unit, mark: bytes) -> SourceDone:
-    return SourceDone(source=unit.source, fingerprint=mark, ids=tuple(unit.ids or ()))
-
-
-def _of(unit: Unit) -> bytes:
-    assert unit.fingerprint is not None, "a source is finished when all of it was read"
-    return unit.fingerprint

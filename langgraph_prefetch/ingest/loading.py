@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from enum import Enum
 from itertools import chain, groupby, islice
 from operator import attrgetter
 from threading import Thread
@@ -15,6 +14,7 @@ from typing import TypeVar
 from langgraph_prefetch.errors import DocumentOrderError
 from langgraph_prefetch.ingest.grouping import Block, Group, Grouping
 from langgraph_prefetch.ingest.in_memory import Gathered, GatheredBlock
+from langgraph_prefetch.ingest.memory import MARK_BYTES, Memory, Recalled, State
 from langgraph_prefetch.ingest.settings import IngestSettings
 from langgraph_prefetch.ingest.sources.columns import Documents, collected, columns_of
 from langgraph_prefetch.ingest.sources.langchain import DocumentSource
@@ -25,11 +25,9 @@ from langgraph_prefetch.ingest.units import Unit, joined
 T = TypeVar("T")
 
 _ASKED_AT_FIRST, _ASKED_AT_ONCE = 64, 4_096
+_RECALLED_AT_ONCE = 32_768
 _HELD_DOCUMENTS, _HELD_CHARS = 4_096, 8_388_608
 _PART_CHARS = _HELD_CHARS // 256  # a part may hold the bytes of its file
-
-Lookup = Callable[[Collection[str]], Mapping[str, bytes]]
-"""The ledger's fingerprints of some sources."""
 
 
 @dataclass(slots=True, eq=False)
@@ -62,27 +60,13 @@ class Loaded:
         return False
 
 
-class State(Enum):
-    """How a source stands to what an earlier run remembered of it."""
-
-    WANTED = "wanted"
-    UNCHANGED = "unchanged"
-    PRESENT = "present"
-    """Unchanged, but older rows may be left that are to go."""
-
-
-Judge = Callable[[Sequence[bytes | None], Sequence[bytes | None]], list[State]]
-"""Judges sources, each by the remembered mark, if any, and its fingerprint, if known."""
-
-
 class Loader:
     """Iterates over a source's groups; used by one thread at a time.
 
     Args:
         source: where documents come from.
         settings: how groups are cut.
-        lookup: asks the ledger.
-        judge: tells which sources have changed.
+        memory: what earlier runs left.
         skip: is told what was left out.
     """
 
@@ -91,12 +75,11 @@ class Loader:
         source: Source,
         settings: IngestSettings,
         *,
-        lookup: Lookup,
-        judge: Judge,
+        memory: Memory,
         skip: Callable[[Skipped], None],
     ) -> None:
         self._source, self._settings = source, settings
-        self._lookup, self._judge, self._skip = lookup, judge, skip
+        self._memory, self._skip = memory, skip
         self.loaded = Loaded()
         self._grouping = Grouping(settings)
 
@@ -117,7 +100,8 @@ class Loader:
         units, size = self._units(), _ASKED_AT_FIRST
         while entries := self._some(units, size):
             names = [unit.source for unit, _ in entries]
-            states = self._states(names, [unit.fingerprint for unit, _ in entries], self._lookup(names))
+            known = self._memory.lookup(names)
+            states = self._states(list(map(known.get, names)), [unit.fingerprint for unit, _ in entries])
             for (unit, documents), state in zip(entries, states, strict=True):
                 unit.present = state is State.PRESENT
                 if state is not State.UNCHANGED:
@@ -125,29 +109,46 @@ class Loader:
             size = min(size * 4, _ASKED_AT_ONCE)
 
     def _of_list(self, gathered: Gathered) -> Iterator[Block]:
-        """Documents that are all in memory; some are hashed while the ledger is asked for those before."""
-        before: tuple[list[str], GatheredBlock, Future[Mapping[str, bytes]]] | None = None
-        for names in chain(chunked(gathered.sources, _ASKED_AT_ONCE), [[]]):
-            block = gathered.block(names)
-            told = before[2].result() if before else {}
-            asked = _aside(self._lookup, names)
-            if before:
-                yield self._wanted(before[0], before[1], told)
-            before = names, block, asked
+        """Documents that are all in memory; they are hashed while the ledger is asked for all of them at once."""
+        for names in chunked(gathered.sources, _RECALLED_AT_ONCE):
+            asked = _aside(self._memory.recall, names)
+            blocks = gathered.blocks(names, _ASKED_AT_ONCE)
+            first, start = list(islice(blocks, 2)), 0
+            known = asked.result()
+            for block in chain(first, blocks):
+                yield from self._wanted(block, known, start)
+                start += len(block.sources)
 
-    def _wanted(self, names: list[str], block: GatheredBlock, known: Mapping[str, bytes]) -> Block:
-        self.loaded.sources.update(zip(names, block.fingerprints, strict=True))
-        states = self._states(names, block.fingerprints, known)
+    def _wanted(self, block: GatheredBlock, known: Recalled, start: int) -> Iterator[Block]:
+        """What is new or changed in a block; ``start``: how many sources stand before it in what was recalled."""
+        names, count = block.sources, len(block.sources)
+        self.loaded.sources.update(dict.fromkeys(names))
+        stored: Sequence[bytes | None]
+        if isinstance(known, bytes):
+            marks = known[MARK_BYTES * start : MARK_BYTES * (start + count)]
+            if block.even and self._memory.all_unchanged(marks, b"".join(block.fingerprints)):
+                self.loaded.unchanged += count
+                return
+            stored = [marks[at : at + MARK_BYTES] for at in range(0, len(marks), MARK_BYTES)]
+        else:
+            stored = list(map(known.get, names))
+        states = self._states(stored, block.fingerprints)
         wanted = [place for place, state in enumerate(states) if state is not State.UNCHANGED]
+        if not wanted:
+            return
+        alone = None if State.PRESENT in states else block.alone(wanted)
+        if alone is not None:
+            yield Block(alone, alone=True)
+            return
         found, ends, whole = block.documents(wanted)
         units = [
             Unit(names[place], block.fingerprints[place], states[place] is State.PRESENT, whole=good)
             for place, good in zip(wanted, whole, strict=True)
         ]
-        return Block(found, units, ends)
+        yield Block(found, units, ends)
 
-    def _states(self, names: list[str], fingerprints: list[bytes | None], known: Mapping[str, bytes]) -> list[State]:
-        states = self._judge(list(map(known.get, names)), fingerprints)
+    def _states(self, stored: Sequence[bytes | None], fingerprints: Sequence[bytes | None]) -> list[State]:
+        states = self._memory.judge(stored, fingerprints)
         self.loaded.unchanged += states.count(State.UNCHANGED)
         return states
 

@@ -28,9 +28,9 @@ from langgraph_prefetch.ingest.sources.shapes import Skipped
 from langgraph_prefetch.ingest.splitting.shapes import Splitter
 from langgraph_prefetch.ingest.stages import first_error, stage
 from langgraph_prefetch.ingest.steps import Steps, of_documents, of_ids, of_vectors
-from langgraph_prefetch.ingest.units import Unit
+from langgraph_prefetch.ingest.units import done_of
 from langgraph_prefetch.ingest.workers import Workers
-from langgraph_prefetch.passages import Written
+from langgraph_prefetch.passages import SourcesDone, Written
 from langgraph_prefetch.ports import PassageStore, PassageWriter
 
 try:
@@ -39,7 +39,7 @@ try:
 except ImportError as error:
     raise MissingExtraError("pyarrow", "ingest") from error
 
-_FINISHED_AT_ONCE = 1_024
+_FINISHED_AT_ONCE = 4_096
 _FINISH_SECONDS = 1.0
 _STAGES = ("load", "split", "embed", "upsert")
 _KEPT_TIMINGS = 4_096
@@ -107,7 +107,7 @@ class Pipeline:
         self._to_split: BoundedQueue[tuple[Group, float]] = self._queue(1)
         self._to_embed: BoundedQueue[tuple[Group, float, asyncio.Task[Cut]]] = self._queue(settings.splitters)
         self._to_upsert: BoundedQueue[_Batch] = self._queue()
-        self._to_finish: BoundedQueue[list[Unit]] = self._queue()
+        self._to_finish: BoundedQueue[SourcesDone] = self._queue()
         self.queues: dict[str, BoundedQueue[Any]] = {
             "split": self._to_split,
             "embed": self._to_embed,
@@ -201,7 +201,7 @@ class Pipeline:
             for each in found.refused:
                 self._skip(each, group)
             with stage("split"):
-                rows, duplicates = merged(found.rows, group.units)
+                rows, duplicates = merged(found.rows, group)
             self.passages += found.rows.num_rows
             self.duplicates += duplicates
             self._tell()
@@ -252,6 +252,8 @@ class Pipeline:
         self.failed.add(skipped.where)
         if skipped.where in group.units:
             group.units[skipped.where].whole = False
+        elif group.alone is not None:
+            group.alone.failed.add(skipped.where)
 
     async def _upsert_all(self) -> None:
         """Write what comes."""
@@ -317,6 +319,11 @@ class Pipeline:
 
     async def _done(self, group: Group) -> None:
         """All rows of a group are written: the sources that end with it are finished."""
+        if group.alone is not None:
+            self.failed |= group.alone.failed
+            if done := group.alone.finished():
+                await self._to_finish.put(done)
+            return
         for unit in group.units.values():
             unit.written += 1
         for unit in group.ended:
@@ -325,26 +332,26 @@ class Pipeline:
         self.failed.update(unit.source for unit in finished if not unit.whole)
         # All at once: there may be as many as there are rows.
         if whole := [unit for unit in finished if unit.whole]:
-            await self._to_finish.put(whole)
+            await self._to_finish.put(done_of(whole))
 
     async def _finish(self) -> None:
         """Remember finished sources, many at once, but none much later than it was finished."""
-        waiting: list[Unit] = []
+        waiting: list[SourcesDone] = []
         ended = False
         while not ended:
             due = time.perf_counter() + _FINISH_SECONDS
-            while not ended and len(waiting) < _FINISHED_AT_ONCE and time.perf_counter() < due:
+            while not ended and sum(map(len, waiting)) < _FINISHED_AT_ONCE and time.perf_counter() < due:
                 try:
                     async with asyncio.timeout(_FINISH_SECONDS):
                         some = await self._to_finish.get()
                 except TimeoutError:
                     break
                 ended = some is None
-                waiting += some or ()
+                waiting += [some] if some else []
             if waiting:
                 began = time.perf_counter()
                 with stage("ledger"):
-                    self.deleted += await self._ledger.run(self._keeper.finish, waiting)
+                    self.deleted += await self._ledger.run(self._keeper.finish, SourcesDone.joined(waiting))
                 self.stage_seconds["finish"] += time.perf_counter() - began
                 waiting = []
 

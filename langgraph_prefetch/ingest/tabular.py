@@ -9,7 +9,8 @@ from typing import Any
 
 from langgraph_prefetch.errors import ConfigurationError, MissingExtraError
 from langgraph_prefetch.ingest.grouping import Group
-from langgraph_prefetch.ingest.loading import Judge, Loaded, Lookup, State
+from langgraph_prefetch.ingest.loading import Loaded
+from langgraph_prefetch.ingest.memory import Memory, State
 from langgraph_prefetch.ingest.rows import check_pieces, keyed, parts_of, runs, strings
 from langgraph_prefetch.ingest.settings import IngestSettings
 from langgraph_prefetch.ingest.units import Unit
@@ -46,12 +47,11 @@ class TabularLoader:
         batches: Iterable[pa.RecordBatch],
         settings: IngestSettings,
         *,
-        lookup: Lookup,
-        judge: Judge,
+        memory: Memory,
         embedder: bytes,
     ) -> None:
         self._batches, self._settings, self._embedder = batches, settings, embedder
-        self._lookup, self._judge = lookup, judge
+        self._memory = memory
         self.loaded = Loaded()
         self._going_on: tuple[Unit, Any] | None = None
 
@@ -102,8 +102,8 @@ class TabularLoader:
         if not whole:
             return found
         names = [each.unit.source for each in whole]
-        known = self._lookup(names)
-        states = self._judge(list(map(known.get, names)), [each.unit.fingerprint for each in whole])
+        known = self._memory.lookup(names)
+        states = self._memory.judge(list(map(known.get, names)), [each.unit.fingerprint for each in whole])
         self.loaded.unchanged += states.count(State.UNCHANGED)
         gone = set()
         for each, state in zip(whole, states, strict=True):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import chain
 
 from langgraph_prefetch.errors import MissingExtraError
+from langgraph_prefetch.passages import SourcesDone
 
 try:
     import numpy as np
+    from numpy.typing import NDArray
 except ImportError as error:
     raise MissingExtraError("numpy", "ingest") from error
 
@@ -48,6 +51,40 @@ class Unit:
         return self.read and self.written == self.groups
 
 
+@dataclass(slots=True, eq=False)
+class Alone:
+    """Sources of one document each, which went to one group: columns, for there may be as many as there are rows.
+
+    Attributes:
+        sources: their names.
+        fingerprints: one each.
+        failed: those of which something was skipped, among other names.
+        counts: how many rows each has; known when they are split.
+        ids: those of the rows, source after source.
+    """
+
+    sources: list[str] = field(default_factory=list)
+    fingerprints: list[bytes] = field(default_factory=list)
+    failed: set[str] = field(default_factory=set)
+    counts: Sequence[int] = ()
+    ids: Sequence[str] = ()
+
+    def finished(self) -> SourcesDone:
+        """Those of which nothing was skipped, with their fingerprints as they are."""
+        done = SourcesDone(self.sources, self.fingerprints, self.counts, self.ids)
+        if self.failed.isdisjoint(self.sources):
+            return done
+        return SourcesDone.of([each for each in done if each.source not in self.failed])
+
+
+def done_of(units: Sequence[Unit]) -> SourcesDone:
+    """Units as columns; all of them have been read to their end."""
+    marks = [each.fingerprint for each in units if each.fingerprint is not None]
+    assert len(marks) == len(units), "a source is finished when all of it was read"
+    ids = [each.ids or () for each in units]
+    return SourcesDone([each.source for each in units], marks, list(map(len, ids)), list(chain.from_iterable(ids)))
+
+
 class Marks:
     """Turns a source's fingerprint into what the ledger is told: it also depends on how rows are made of documents.
 
@@ -65,6 +102,10 @@ class Marks:
         """What stands for sources of which nothing but their present rows is in the store; 16 bytes each, as given."""
         return _changed(fingerprints, self._clean)
 
+    def clean_joined(self, fingerprints: bytes) -> bytes:
+        """As ``clean``, of fingerprints of 16 bytes each, one after the other."""
+        return _xor(fingerprints, self._clean).tobytes()
+
     def unpruned(self, fingerprints: Sequence[bytes]) -> list[bytes]:
         """What stands for those of which older rows may be left."""
         return _changed(fingerprints, self._unpruned)
@@ -73,9 +114,12 @@ class Marks:
 def _changed(fingerprints: Sequence[bytes], by: bytes) -> list[bytes]:
     if set(map(len, fingerprints)) - {len(by)}:  # a user's own, that is no hash
         fingerprints = [each[: len(by)].rjust(len(by), b"\0") for each in fingerprints]
-    columns = np.frombuffer(b"".join(fingerprints), np.uint8).reshape(-1, len(by))
-    changed: list[bytes] = (columns ^ np.frombuffer(by, np.uint8)).view(f"V{len(by)}").reshape(-1).tolist()
+    changed: list[bytes] = _xor(b"".join(fingerprints), by).view(f"V{len(by)}").reshape(-1).tolist()
     return changed
+
+
+def _xor(fingerprints: bytes, by: bytes) -> NDArray[np.uint8]:
+    return np.frombuffer(fingerprints, np.uint8).reshape(-1, len(by)) ^ np.frombuffer(by, np.uint8)
 
 
 def joined(fingerprints: list[bytes]) -> bytes:

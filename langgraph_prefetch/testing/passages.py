@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any
 
 from langgraph_prefetch.errors import MissingExtraError, RefusedPassagesError
-from langgraph_prefetch.passages import Metric, RefusedRow, SourceDone, Written
+from langgraph_prefetch.passages import ListedSources, Metric, RefusedRow, SourceDone, Written
 
 try:
     import pyarrow as pa
@@ -99,6 +99,16 @@ class MemoryPassages:
             if sources is None:
                 return dict(self.remembered)
             return {each: self.remembered[each] for each in sources if each in self.remembered}
+
+    def listed(self, first: str, last: str, most: int) -> ListedSources | None:
+        """Those of finished sources within a range of names."""
+        with self._lock:
+            found = sorted((name, mark) for name, mark in self.remembered.items() if first <= name <= last)
+        if len(found) > most or any(len(mark) != 16 for _, mark in found):
+            return None
+        return ListedSources(
+            sources="\0".join(name for name, _ in found).encode(), fingerprints=b"".join(mark for _, mark in found)
+        )
 
     def finish(self, done: Sequence[SourceDone], *, prune: bool) -> int:
         """Remember sources, and delete those of their rows that they no longer have."""

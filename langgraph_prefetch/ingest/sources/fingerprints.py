@@ -31,12 +31,17 @@ def fingerprint_of_two(content: bytes, other: bytes) -> bytes:
     return made.digest()
 
 
-def fingerprints_of_two(contents: Iterable[bytes], others: Iterable[bytes]) -> list[bytes]:
-    """As ``fingerprint_of_two`` of each pair."""
+def fingerprints_of_two(contents: Iterable[str], others: Iterable[bytes]) -> list[bytes]:
+    """As ``fingerprint_of_two`` of each pair, the contents in UTF-8, and what is no character as it would be."""
     begun, lengths, found = _BEGUN.copy, _Lengths(), []
+    # Two short updates, and a text encoded just before it is read: nothing is joined, and the bytes are still at hand.
     for content, other in zip(contents, others, strict=True):
         made = begun()
-        made.update(lengths[len(other)] + other + content)
+        made.update(lengths[len(other)] + other)
+        try:
+            made.update(content.encode())
+        except UnicodeEncodeError:
+            made.update(content.encode("utf-8", "surrogatepass"))
         found.append(made.digest())
     return found
 

@@ -13,7 +13,6 @@ try:
 except ImportError as error:
     raise MissingExtraError("orjson", "ingest") from error
 
-_dumps = orjson.dumps
 _OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
 
 
@@ -38,14 +37,10 @@ def metadata_bytes(metadata: Mapping[str, Any]) -> bytes:
 
 
 def metadata_column(metadatas: Sequence[Mapping[str, Any]]) -> tuple[list[bytes], dict[int, str]]:
-    """As ``metadata_bytes`` of each, in half the time; and by place what is wrong with those that have no such form."""
-    if set(map(type, metadatas)) <= {dict}:
-        try:
-            column = [_dumps(each, str, _OPTIONS) for each in metadatas]
-        except TypeError:
-            column = []
-        if len(column) == len(metadatas) and not holds_nul(b"".join(column)):
-            return column, {}
+    """As ``metadata_bytes`` of each, many times as fast; by place what is wrong with those that have no such form."""
+    column = _written_at_once(metadatas)
+    if column is not None:
+        return column, {}
     column, faults = [], {}
     for place, each in enumerate(metadatas):
         try:
@@ -54,6 +49,20 @@ def metadata_column(metadatas: Sequence[Mapping[str, Any]]) -> tuple[list[bytes]
             column.append(b"")
             faults[place] = str(error)
     return column, faults
+
+
+def _written_at_once(metadatas: Sequence[Mapping[str, Any]]) -> list[bytes] | None:
+    """All as one list, taken apart again; None where that cannot be done: a call costs ten times what it writes."""
+    if not metadatas or set(map(type, metadatas)) != {dict}:
+        return None
+    try:
+        written = orjson.dumps(metadatas if type(metadatas) is list else list(metadatas), str, _OPTIONS)
+    except TypeError:
+        return None
+    # Between objects stands "},{", and elsewhere hardly ever; where it is found no more often, it was found only there.
+    if written.count(b"},{") != len(metadatas) - 1 or holds_nul(written):
+        return None
+    return written[1:-1].replace(b"},{", b"}\n{").split(b"\n")  # JSON in one line has no other line feed
 
 
 def holds_nul(json: bytes) -> bool:

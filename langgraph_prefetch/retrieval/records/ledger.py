@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection as Several
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from psycopg.errors import UniqueViolation
 
 from langgraph_prefetch.errors import ConfigurationError
-from langgraph_prefetch.passages import SourceDone
+from langgraph_prefetch.passages import ListedSources, SourceDone, SourcesDone
 from langgraph_prefetch.retrieval.database import Database
 from langgraph_prefetch.retrieval.driver import VICTIM, Cursor, copy_in, execute, fetch_one, in_transaction
 from langgraph_prefetch.retrieval.records import ledger_sql
@@ -19,6 +18,7 @@ from langgraph_prefetch.retrieval.records.binary import copy_rows, integers, tex
 from langgraph_prefetch.retrieval.schema.collections import Collection
 from langgraph_prefetch.retrieval.schema.sizes import MAX_ENTRY_BYTES, require_fits
 from langgraph_prefetch.retrieval.schema.tables import qualified, quoted
+from langgraph_prefetch.retrieval.schema.vectors import Binary
 
 _FIELDS = ("collection", "tenant", "source", "fingerprint")
 
@@ -58,6 +58,18 @@ class PgSourceLedger:
             query, keys = self._sql.some_fingerprints, (*keys, texts(sources))
         return _decoded(*in_transaction(self._database, lambda cursor: fetch_one(cursor, query, keys)))
 
+    def listed(self, first: str, last: str, most: int) -> ListedSources | None:
+        """The completely ingested documents from ``first`` to ``last``, as a read of the primary key gives them.
+
+        As fast as the server reads; to be asked for each by name takes several times as long. None where there are more
+        than ``most``, of which no more are read, or one of the fingerprints has not 16 bytes.
+        """
+        keys = (self._collection.id, self._tenant, first, last, most + 1)
+        count, even, sources, fingerprints = in_transaction(
+            self._database, lambda cursor: fetch_one(cursor, self._sql.listed, keys)
+        )
+        return ListedSources(sources=sources, fingerprints=fingerprints) if even and count <= most else None
+
     def finish(self, done: Sequence[SourceDone], *, prune: bool) -> int:
         """Remember the fingerprints, in one transaction; call it when all writers have written these documents' rows.
 
@@ -65,7 +77,7 @@ class PgSourceLedger:
         this transaction. (Unless ``synchronous_commit`` is off on the server; then its owner decided so.)
 
         Args:
-            done: each document once; may be empty.
+            done: each document once; may be empty. Columns, a ``SourcesDone``, are used as they are.
             prune: also delete the documents' rows that are not among their ``ids``.
 
         Returns:
@@ -74,27 +86,41 @@ class PgSourceLedger:
         Raises:
             ConfigurationError: a document is there twice, or its name is too long.
         """
-        done = sorted(done, key=attrgetter("source"))  # by code point, which is the order of UTF-8's bytes
-        sources = [each.source for each in done]
+        columns = SourcesDone.of(done).sorted()  # by code point, which is the order of UTF-8's bytes
+        sources, whose = columns.sources, (self._collection.id, self._tenant)
         if len(set(sources)) < len(sources):
             raise ConfigurationError("a document can be finished once; one is there twice")
         surely = (MAX_ENTRY_BYTES - len(self._tenant.encode())) // 4  # characters that never take more bytes
-        for source in sources:
-            if len(source) > surely:
-                require_fits("the tenant and the name of a document", self._tenant, source)
-
-        names, whose = texts(sources), (self._collection.id, self._tenant)
-        rows = memoryview(copy_rows(whose, [(each.source, each.fingerprint) for each in done]))
+        for source in sources if max(map(len, sources), default=0) > surely else ():
+            require_fits("the tenant and the name of a document", self._tenant, source)
+        names = texts(sources)
+        rows = memoryview(copy_rows(whose, sources, columns.fingerprints))
 
         def work(cursor: Cursor) -> int:
+            if not sources:
+                execute(cursor, self._sql.touch, (self._collection.id,))
+                return 0
+            older = self._with_older_rows(cursor, columns, names) if prune else []
+            # Whoever wrote a row of them has taken their fingerprints away, so that nearly always none is there.
+            if not older and self._remembered(cursor, rows):
+                return 0
             execute(cursor, self._sql.forget, (*whose, names))
-            deleted = self._prune(cursor, done) if prune and done else 0
-            execute(cursor, self._sql.touch, (self._collection.id,))
+            deleted = self._prune(cursor, columns, older) if older else 0
             copy_in(cursor, self._table, _FIELDS, [rows])
             return deleted
 
         # Another ingestion may have finished one of them since it was looked for.
         return in_transaction(self._database, work, again=(*VICTIM, UniqueViolation))
+
+    def _remembered(self, cursor: Cursor, rows: memoryview) -> bool:
+        """Whether the fingerprints could be added: there were none of these documents."""
+        execute(cursor, "savepoint prefetch_new_sources")
+        try:
+            copy_in(cursor, self._table, _FIELDS, [rows])
+        except UniqueViolation:
+            execute(cursor, "rollback to savepoint prefetch_new_sources")
+            return False
+        return True
 
     def keep_only(self, sources: Several[str]) -> int:
         """Delete the rows and fingerprints of all other documents; returns how many rows went.
@@ -113,14 +139,14 @@ class PgSourceLedger:
 
         return in_transaction(self._database, work)
 
-    def _prune(self, cursor: Cursor, done: Sequence[SourceDone]) -> int:
-        counts = integers([len(each.ids) for each in done])
-        parameters = (texts([each.source for each in done]), counts, self._tenant)
-        (suspects,) = fetch_one(cursor, self._sql.other_counts, parameters)
-        if not suspects:
-            return 0
-        kept = [key for number in suspects for key in done[number - 1].ids]
-        sources = texts([done[number - 1].source for number in suspects])
+    def _with_older_rows(self, cursor: Cursor, done: SourcesDone, names: Binary) -> list[int]:
+        """The places of the documents that have another number of rows than they should have."""
+        (numbers,) = fetch_one(cursor, self._sql.other_counts, (names, integers(done.counts), self._tenant))
+        return [number - 1 for number in numbers or ()]
+
+    def _prune(self, cursor: Cursor, done: SourcesDone, places: Sequence[int]) -> int:
+        kept = [key for place in places for key in done.ids_of(place)]
+        sources = texts([done.sources[place] for place in places])
         return execute(cursor, self._sql.delete_rows, (self._tenant, sources, texts(kept)))
 
 

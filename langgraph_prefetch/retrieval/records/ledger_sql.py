@@ -16,6 +16,8 @@ class Statements:
     Attributes:
         all_fingerprints: as three values, sources by NUL, which no text has: (collection, tenant).
         some_fingerprints: likewise: (collection, tenant, sources).
+        listed: how many, whether all fingerprints have 16 bytes, sources by NUL, fingerprints one after the other, in
+            the order of the sources, which is that of the primary key: (collection, tenant, first, last, most).
         other_counts: the numbers, from 1, of the sources that have another count of rows: (sources, counts, tenant).
         delete_rows: the sources' rows with other ids: (tenant, sources, ids).
         touch: write something to the log, so that there is something to wait for: (collection).
@@ -26,6 +28,7 @@ class Statements:
 
     all_fingerprints: str
     some_fingerprints: str
+    listed: str
     other_counts: str
     delete_rows: str
     touch: str
@@ -42,6 +45,15 @@ from {schema}.prefetch_sources where collection = %s and tenant = %s"""
 _TEMPLATES = Statements(
     all_fingerprints=_FINGERPRINTS,
     some_fingerprints=f"{_FINGERPRINTS} and source = any(%s::text[])",
+    listed=r"""
+select count(*), coalesce(bool_and(octet_length(fingerprint) = 16), true),
+  coalesce(string_agg(convert_to(source, 'UTF8'), '\x00'::bytea), ''::bytea),
+  coalesce(string_agg(fingerprint, ''::bytea), ''::bytea)
+from (
+  select source, fingerprint from {schema}.prefetch_sources
+  where collection = %s and tenant = %s and source >= %s and source <= %s order by source limit %s
+) as known
+""",
     other_counts="""
 select array_agg(asked.number::int4) from unnest(%s::text[], %s::int4[]) with ordinality as asked (source, rows, number)
 cross join lateral (select count(*) as rows from {table} where tenant = %s and source = asked.source) as found
