@@ -11,6 +11,8 @@ import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
 from langgraph_prefetch.serving.disaggregated.link import Link
 from langgraph_prefetch.serving.disaggregated.peer import RangeServer
 from langgraph_prefetch.serving.disaggregated.ranges import FileRanges, HttpRanges, RangeSource
