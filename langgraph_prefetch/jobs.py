@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import inf
 from typing import Any, Protocol, runtime_checkable
 
 from langgraph_prefetch.errors import ConfigurationError
@@ -86,6 +87,38 @@ class Held:
 ABSENT = Held(state=HeldState.ABSENT)
 
 
+def _ask_nobody() -> None:
+    """There is nobody to ask."""
+
+
+@dataclass(slots=True, eq=False)
+class Word:
+    """When a cache last had word of a search: kept by the cache that is waited for, read by the calls that wait.
+
+    A call goes on waiting only for as long as there is word, so that a cache that falls silent, or is slow, costs it
+    one look. A cache that never sets ``heard_at`` is believed to be there. Times are those of ``time.monotonic``.
+
+    Attributes:
+        heard_at: when the last look was answered; None: the cache does not tell.
+        pause_seconds: from that answer to the next look.
+        answer_seconds: how long a look may take.
+        ask: look at once, and often from here on, since a call is waiting; never blocks.
+    """
+
+    heard_at: float | None = None
+    pause_seconds: float = 0.0
+    answer_seconds: float = 0.0
+    ask: Callable[[], None] = _ask_nobody
+
+    def silent_at(self, since: float) -> float:
+        """When a call that has been waiting since then has had no word for too long, as far as is known now."""
+        if self.heard_at is None:
+            return inf
+        if self.heard_at < since:  # it had the cache asked when it came
+            return since + self.answer_seconds
+        return self.heard_at + self.pause_seconds + self.answer_seconds
+
+
 @runtime_checkable
 class JobQueue(Protocol):
     """Where searches for workers go: ``with_prefetch(…, executor=…)``. Used by many threads and loops at once."""
@@ -145,8 +178,13 @@ class ResultCache(Protocol):
         """
         ...
 
-    async def wait(self, job: Job, began: Callable[[float], None]) -> Held:
+    async def wait(self, job: Job, began: Callable[[float], None], word: Word | None = None) -> Held:
         """Wait for the end of ``job``, at most until its deadline; call ``began(seconds ago)`` once a worker has it.
+
+        Args:
+            job: what is waited for.
+            began: called once, on the running loop.
+            word: to be kept up to date meanwhile, by a cache that may fall silent.
 
         Raises:
             RemoteSearchError: the cache does not answer any more.

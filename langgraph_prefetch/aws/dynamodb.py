@@ -16,7 +16,7 @@ from langgraph_prefetch.aws.table import Table
 from langgraph_prefetch.aws.voids import Voids
 from langgraph_prefetch.config import require_at_least
 from langgraph_prefetch.errors import ConfigurationError, NotDispatchedError
-from langgraph_prefetch.jobs import Held, HeldState, Job
+from langgraph_prefetch.jobs import Held, HeldState, Job, Word
 from langgraph_prefetch.values import Output
 
 READ_SECONDS = 1.0
@@ -88,7 +88,13 @@ class DynamoDBCache:
         self.table = Table(table, namespace, self._connection, bodies)
         latency = self._connection.latency
         self._polling = Polling(
-            lambda ids: self.table.look(ids, self.now()), self.table.with_output, latency, self.now, poll_seconds
+            lambda ids: self.table.look(ids, self.now()),
+            self.table.with_output,
+            latency,
+            self.now,
+            poll_seconds,
+            lambda: self.lookup_seconds,
+            self._connection.threads,
         )
         self._voids = Voids(
             lambda scope_id: self.table.void(scope_id, self.now()), self._connection.threads, MOST_KEEP_SECONDS
@@ -128,13 +134,13 @@ class DynamoDBCache:
         self._connection.count({HeldState.ABSENT: "begun", HeldState.READY: "found"}.get(held.state, "joined"))
         return held
 
-    async def wait(self, job: Job, began: Callable[[float], None]) -> Held:
+    async def wait(self, job: Job, began: Callable[[float], None], word: Word | None = None) -> Held:
         """Wait for the end of ``job``, at most until its deadline.
 
         Raises:
             RemoteSearchError: the table does not answer any more, or the deadline passed.
         """
-        held = await self._polling.wait(job, began)
+        held = await self._polling.wait(job, began, Word() if word is None else word)
         self._connection.count("received" if held.state is HeldState.READY else "failed")
         return held
 

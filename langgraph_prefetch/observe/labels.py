@@ -73,6 +73,7 @@ REASONS = frozenset(
         "speculation cancelled",
         "too old",
         "waited too long",
+        "no word of it",
         "cannot be copied",
         "resumed",
     }

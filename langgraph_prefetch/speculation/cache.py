@@ -261,4 +261,4 @@ def why_not(entry: Entry) -> str:
         case FlightState.QUEUED:
             return "still queued"
         case FlightState.RUNNING:
-            return "waited too long"
+            return "no word of it" if entry.flight.silent else "waited too long"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -76,9 +77,10 @@ class SearchCall:
         late = isinstance(decision, Wait)
         if isinstance(decision, Wait) and self._entry is not None:
             with self._letting_go_if_stopped():
+                since = time.monotonic()
                 self._entry.flight.wait(decision.seconds if may_wait else 0)
                 if may_wait and (more := self._begun_meanwhile(self._entry, decision)) is not None:
-                    self._entry.flight.wait(more)
+                    self._entry.flight.wait(more, since)
         if self._freshness is not None and may_wait and self._needs_epoch():
             self._freshness.look()
         return self._served(late)
@@ -94,9 +96,10 @@ class SearchCall:
         late = isinstance(decision, Wait)
         if isinstance(decision, Wait) and self._entry is not None:
             with self._letting_go_if_stopped():
+                since = time.monotonic()
                 await self._entry.flight.await_(decision.seconds)
                 if (more := self._begun_meanwhile(self._entry, decision)) is not None:
-                    await self._entry.flight.await_(more)
+                    await self._entry.flight.await_(more, since)
         if self._freshness is not None and self._needs_epoch():
             with self._letting_go_if_stopped():
                 await self._freshness.alook()

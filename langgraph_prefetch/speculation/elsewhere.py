@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from langgraph_prefetch.errors import NotDispatchedError, RemoteSearchError, UnportableError
-from langgraph_prefetch.jobs import Held, HeldState, Job, JobQueue, ResultCache
+from langgraph_prefetch.jobs import Held, HeldState, Job, JobQueue, ResultCache, Word
 from langgraph_prefetch.key_digest import digest, scope_value
 from langgraph_prefetch.keys import Scope, SearchKey, SharedScope
 from langgraph_prefetch.ports import Caller, HasEpoch, MayRunElsewhere, Progress, SearchTool, Work
@@ -105,18 +105,23 @@ class _Flight:
             if held.state is not HeldState.ABSENT:
                 self._mine = None
                 if held.state is HeldState.PENDING:
-                    held = await self._cache.wait(replace(job, generation=held.generation), progress.start)
+                    held = await self._wait(replace(job, generation=held.generation), progress)
                 return self._landed(held, progress, epoch)
         if self._queue is None:
             raise NotDispatchedError("nobody else searches for it")
         try:
             await self._queue.send(job)
-            held = await self._cache.wait(job, progress.start)
+            held = await self._wait(job, progress)
         except asyncio.CancelledError:
             if job.scope_id is None:  # else others may be waiting for it
                 self._cache.cancel(job, "given up")
             raise
         return self._landed(held, progress, epoch)
+
+    async def _wait(self, job: Job, progress: Progress) -> Held:
+        word = Word()
+        progress.watch(word)
+        return await self._cache.wait(job, progress.start, word)
 
     def publishing(self, local: Work) -> Work:
         """``local``, whose result is kept for others where they may have it."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import contextlib
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 
+from langgraph_prefetch.jobs import Word
 from langgraph_prefetch.ports import Clock
 from langgraph_prefetch.values import Output
 
@@ -29,9 +31,10 @@ class Flight:
         started_at: when it began to read, in clock seconds.
         ended_at: when it ended.
         grace_until: until then a call waits for it although it has not begun.
+        silent: a call stopped waiting because there was no word of it.
     """
 
-    __slots__ = ("_clock", "_future", "ended_at", "grace_until", "started_at")
+    __slots__ = ("_clock", "_future", "_word", "ended_at", "grace_until", "silent", "started_at")
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -39,6 +42,8 @@ class Flight:
         self.started_at: float | None = None
         self.ended_at: float | None = None
         self.grace_until: float | None = None
+        self.silent = False
+        self._word: Word | None = None
 
     @property
     def state(self) -> FlightState:
@@ -69,6 +74,10 @@ class Flight:
         """It ended elsewhere, so long after its start; what time it took to hear of it is not its own."""
         if self.started_at is not None and self.ended_at is None:
             self.ended_at = self.started_at + seconds
+
+    def watch(self, word: Word) -> None:
+        """From now on a call waits for it only as long as there is word of it."""
+        self._word = word
 
     def land(self, output: Output) -> bool:
         """The retrieval has its result; False if its end was decided before."""
@@ -114,14 +123,20 @@ class Flight:
         """What the retrieval raised, if it failed."""
         return self._future.exception() if self.state is FlightState.FAILED else None
 
-    def wait(self, seconds: float) -> Output | None:
-        """Block the calling thread for at most ``seconds``; None if there is no result by then."""
-        # Not concurrent.futures.wait(): a cancelled future does not wake it.
-        with contextlib.suppress(TimeoutError, concurrent.futures.CancelledError):
-            self._future.exception(timeout=max(0.0, seconds))
+    def wait(self, seconds: float, since: float | None = None) -> Output | None:
+        """Block the calling thread for at most ``seconds``; None if there is no result by then, or no word of it.
+
+        Args:
+            seconds: how long.
+            since: when the call began to wait, if not now, as ``time.monotonic`` has it.
+        """
+        for pause in self._pauses(max(0.0, seconds), since):
+            # Not concurrent.futures.wait(): a cancelled future does not wake it.
+            with contextlib.suppress(TimeoutError, concurrent.futures.CancelledError):
+                self._future.exception(timeout=pause)
         return self.output
 
-    async def await_(self, seconds: float) -> Output | None:
+    async def await_(self, seconds: float, since: float | None = None) -> Output | None:
         """:meth:`wait` without blocking the running loop. Cancelling the waiter leaves the retrieval alone."""
         if not self._future.done():
             loop = asyncio.get_running_loop()
@@ -132,9 +147,27 @@ class Flight:
                     loop.call_soon_threadsafe(ended.set)
 
             self._future.add_done_callback(wake)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(ended.wait(), seconds)
+            for pause in self._pauses(seconds, since):
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(ended.wait(), pause)
         return self.output
+
+    def _pauses(self, seconds: float, since: float | None) -> Iterator[float]:
+        """How long to wait, again and again, until there is an end, the time is over, or there is no word any more."""
+        word = self._word
+        if word is None:
+            yield seconds
+            return
+        now = time.monotonic()  # what is waited for in earnest, whatever the clock of the flight
+        since, until = now if since is None else since, now + seconds
+        word.ask()
+        while not self._future.done():
+            silent_at = word.silent_at(since)
+            remaining = min(until, silent_at) - time.monotonic()
+            if remaining <= 0:
+                self.silent = silent_at < until
+                return
+            yield remaining
 
     def _note_end(self) -> None:
         if self.ended_at is None:

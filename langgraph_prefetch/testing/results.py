@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from langgraph_prefetch.errors import RemoteSearchError
-from langgraph_prefetch.jobs import ABSENT, Held, HeldState, Job
+from langgraph_prefetch.jobs import ABSENT, Held, HeldState, Job, Word
 from langgraph_prefetch.keys import RunScope, SearchKey, search_key, shared_scope
 from langgraph_prefetch.speculation.cache import Entry, SpeculationCache, snapshot
 from langgraph_prefetch.speculation.flight import Flight, FlightState
@@ -54,7 +54,7 @@ class MemoryResults:
             return ABSENT
         return self._held(entry)
 
-    async def wait(self, job: Job, began: Callable[[float], None]) -> Held:
+    async def wait(self, job: Job, began: Callable[[float], None], word: Word | None = None) -> Held:
         """See the port."""
         entry, _ = self._entry(job)
         told = False
