@@ -39,9 +39,9 @@ class Bodies:
         Raises:
             UnportableError: it is too large for that many items.
         """
-        attributes: dict[str, Any] = {"encoding": items.string(packed.encoding)}
         if len(packed.data) <= items.INLINE_BYTES:
-            return attributes | {"body": {"B": packed.data}}
+            return items.inline(packed)
+        attributes: dict[str, Any] = {"encoding": items.string(packed.encoding)}
         attributes["digest"] = {"B": hashlib.sha256(packed.data).digest()}
         if self._bucket is not None and self._s3 is not None:
             name = f"{self._namespace}/{id_}/{generation}"

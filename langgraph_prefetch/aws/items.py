@@ -10,7 +10,7 @@ v           N     version of the form; another one is a miss
 state       S     ``pending``, ``ready``, ``failed``, ``cancelled``
 gen         S     the dispatch it belongs to
 scope_mark  S     the mark of its scope when it was begun; another mark means that something was written since
-owner       S     who searches, while pending
+owner       S     who searches, while pending; who did
 lease       N     until when the owner has it, epoch milliseconds
 began       N     when the search began to read, epoch milliseconds
 took        N     how long it took, milliseconds
@@ -33,7 +33,7 @@ from typing import Any
 
 from langgraph_prefetch.aws.outputs import Packed
 from langgraph_prefetch.errors import UnreadableItemError
-from langgraph_prefetch.jobs import ABSENT, Held, HeldState
+from langgraph_prefetch.jobs import ABSENT, Held, HeldState, Job
 
 VERSION = 1
 KEY, TTL = "pk", "expires_at"
@@ -42,6 +42,8 @@ INLINE_BYTES = 380_000
 MOST_PARTS = 100
 FAILED_SECONDS = 2
 SCOPE_SECONDS = 7 * 86_400
+LINGER_SECONDS = 60
+"""A pending or cancelled item outlives its deadline by so much: messages may still be under way."""
 MOST_KEEP_SECONDS = 86_400.0
 """No result is kept longer; marks of scopes outlive every result by far."""
 
@@ -105,6 +107,30 @@ def expires_at(began: float, keep_seconds: float) -> dict[str, str]:
     return whole(began + min(keep_seconds, MOST_KEEP_SECONDS))
 
 
+def claimed(job: Job, owner: str, lease_seconds: float, now: float) -> dict[str, dict[str, str]]:
+    """The attributes of a job that a worker takes up now; its key is left out."""
+    return {
+        "state": string("pending"),
+        "gen": string(job.generation),
+        "v": whole(VERSION),
+        "owner": string(owner),
+        "lease": milliseconds(now + lease_seconds),
+        "began": milliseconds(now),
+        "deadline": milliseconds(job.deadline),
+        TTL: whole(job.deadline + LINGER_SECONDS),
+    }
+
+
+def finished(job: Job, began: float, took: float) -> dict[str, dict[str, str]]:
+    """What changes when a job has its result; the result itself is left out."""
+    return {
+        "state": string("ready"),
+        "began": milliseconds(began),
+        "took": milliseconds(took),
+        TTL: expires_at(began, job.keep_seconds),
+    }
+
+
 def is_gone(item: Item, now: float) -> bool:
     """Whether it has expired, or was written by another version."""
     expires = number(item, TTL)
@@ -135,6 +161,11 @@ def body_of(item: Item) -> Packed | None:
     """The output that stands in the item itself; None if it is elsewhere."""
     data = blob(item, "body")
     return None if data is None else Packed(text(item, "encoding"), data)
+
+
+def inline(packed: Packed) -> dict[str, Any]:
+    """The attributes of an output that stands in the item itself."""
+    return {"encoding": string(packed.encoding), "body": {"B": packed.data}}
 
 
 def parts_of(item: Item) -> int:

@@ -26,6 +26,11 @@ class Packed:
     data: bytes
 
 
+def is_short(output: Output) -> bool:
+    """Whether it is a text that is packed in no time; another one is nothing for an event loop."""
+    return type(output.content) is str and len(output.content) < COMPRESS_FROM_BYTES and output.artifact is None
+
+
 def pack(output: Output, most: int) -> Packed:
     """An output as at most ``most`` bytes, before and after compression.
 

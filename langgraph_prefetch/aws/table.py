@@ -15,8 +15,8 @@ from langgraph_prefetch.aws.outputs import Packed, unpack
 from langgraph_prefetch.errors import TableUnusableError, UnreadableItemError
 from langgraph_prefetch.jobs import ABSENT, Held, HeldState, Job
 
-LINGER_SECONDS = 60
-"""A pending or cancelled item outlives its deadline by so much: messages may still be under way."""
+RESERVED = ("state", "owner", "object")
+"""Names that DynamoDB does not take in an expression."""
 
 
 class Claim(StrEnum):
@@ -68,6 +68,10 @@ class Table:
             raise TableUnusableError(what, f"its key is {has}", remedy)
         return bool(ttl.get("TimeToLiveStatus") == "ENABLED" and ttl.get("AttributeName") == items.TTL)
 
+    def key(self, id_: str) -> dict[str, str]:
+        """Of a job's item."""
+        return items.string(items.job_key(self._namespace, id_))
+
     def look(self, ids: list[str], now: float) -> dict[str, tuple[Held, items.Item | None]]:
         """What is there of some jobs, their outputs left out."""
         keys = {items.job_key(self._namespace, each): each for each in ids}
@@ -100,23 +104,15 @@ class Table:
 
     def claim(self, job: Job, owner: str, lease_seconds: float, now: float) -> Claim:
         """Take up a job, unless another worker has it or nobody wants it."""
-        waiting = "#state = :pending AND gen = :gen AND (attribute_not_exists(#owner) OR lease < :now)"
+        values = items.claimed(job, owner, lease_seconds, now)
+        sets = ", ".join(f"{_short(name)} = :{name}" for name in values)
+        waiting = "#state = :state AND gen = :gen AND (attribute_not_exists(#owner) OR lease < :began)"
         try:
             self._update(
                 job.id,
-                "SET #state = :pending, gen = :gen, v = :v, #owner = :owner, lease = :lease, began = :now, "
-                "deadline = :deadline, expires_at = :expires",
+                f"SET {sets}",
                 f"attribute_not_exists(pk) OR ({waiting})",
-                {
-                    ":pending": items.string("pending"),
-                    ":owner": items.string(owner),
-                    ":gen": items.string(job.generation),
-                    ":v": items.whole(items.VERSION),
-                    ":lease": items.milliseconds(now + lease_seconds),
-                    ":now": items.milliseconds(now),
-                    ":deadline": items.milliseconds(job.deadline),
-                    ":expires": items.whole(job.deadline + LINGER_SECONDS),
-                },
+                {f":{name}": value for name, value in values.items()},
             )
         except ConditionFailedError as found:
             return _claimed(found.item or {}, job)
@@ -132,13 +128,11 @@ class Table:
 
     def finish(self, job: Job, owner: str | None, packed: Packed, *, began: float, took: float) -> bool:
         """Hand over a result; False if it is no longer this owner's job. ``None``: of whoever dispatched it."""
-        expires = items.expires_at(began, job.keep_seconds)
-        attributes = self._bodies.write(job.id, job.generation, packed, expires)
-        attributes |= {"began": items.milliseconds(began), "took": items.milliseconds(took), items.TTL: expires}
-        names = ", ".join(f"{name} = :{name}" for name in attributes if name != "object")
-        named = ", #object = :object" if "object" in attributes else ""
-        values = {f":{name}": value for name, value in attributes.items()} | {":ready": items.string("ready")}
-        return self._mine(job, owner, f"SET #state = :ready, {names}{named} REMOVE #owner, lease", values)
+        attributes = self._bodies.write(job.id, job.generation, packed, items.expires_at(began, job.keep_seconds))
+        attributes |= items.finished(job, began, took)
+        sets = ", ".join(f"{_short(name)} = :{name}" for name in attributes if name != "state")
+        values = {f":{name}": value for name, value in attributes.items()}
+        return self._mine(job, owner, f"SET #state = :state, {sets}", values)
 
     def fail(self, job: Job, owner: str, reason: str, now: float) -> bool:
         """Tell that the search failed; False if it is no longer this owner's job."""
@@ -169,7 +163,7 @@ class Table:
                     ":gen": items.string(job.generation),
                     ":v": items.whole(items.VERSION),
                     ":reason": items.string(reason),
-                    ":expires": items.whole(job.deadline + LINGER_SECONDS),
+                    ":expires": items.whole(job.deadline + items.LINGER_SECONDS),
                 },
             )
         except ConditionFailedError:
@@ -195,7 +189,7 @@ class Table:
             "gen": items.string(job.generation),
             "scope_mark": items.string(mark),
             "deadline": items.milliseconds(job.deadline),
-            items.TTL: items.whole(job.deadline + LINGER_SECONDS),
+            items.TTL: items.whole(job.deadline + items.LINGER_SECONDS),
         }
         if here:
             item |= {
@@ -228,18 +222,22 @@ class Table:
         return True
 
     def _update(self, id_: str, update: str, condition: str, values: dict[str, Any]) -> None:
-        reserved = {"#state": "state", "#owner": "owner", "#object": "object"}
-        used = {short: name for short, name in reserved.items() if short in update or short in condition}
+        used = {_short(name): name for name in RESERVED if _short(name) in update or _short(name) in condition}
         self._connection.call(
             "update_item",
             TableName=self.name,
-            Key={items.KEY: items.string(items.job_key(self._namespace, id_))},
+            Key={items.KEY: self.key(id_)},
             UpdateExpression=update,
             ConditionExpression=condition,
             ExpressionAttributeNames=used,
             ExpressionAttributeValues=values,
             ReturnValuesOnConditionCheckFailure="ALL_OLD",
         )
+
+
+def _short(name: str) -> str:
+    """An attribute's name as an expression has it."""
+    return f"#{name}" if name in RESERVED else name
 
 
 def _claimed(item: items.Item, job: Job) -> Claim:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
 from langgraph_prefetch.aws.dynamodb import DynamoDBCache
 from langgraph_prefetch.aws.messages import job_of
-from langgraph_prefetch.aws.outputs import pack
+from langgraph_prefetch.aws.outputs import Packed, is_short, pack
 from langgraph_prefetch.aws.table import Claim
 from langgraph_prefetch.aws.worker.counters import Counters
 from langgraph_prefetch.aws.worker.inbox import Inbox, Message
 from langgraph_prefetch.aws.worker.searches import Searches
 from langgraph_prefetch.aws.worker.settings import WorkerSettings
+from langgraph_prefetch.aws.worker.writes import Found, Writes
 from langgraph_prefetch.errors import UnportableError, UnreadableItemError
 from langgraph_prefetch.jobs import Job
 from langgraph_prefetch.values import Output
@@ -48,12 +49,14 @@ class Delivery:
         job: its job, once this worker has claimed it.
         task: handles it.
         search: the search, while it runs.
+        end: what becomes of the message, once that is known.
     """
 
     message: Message
     job: Job | None = None
     task: asyncio.Task[None] | None = None
     search: asyncio.Task[Output] | None = None
+    end: Settled | None = None
 
 
 class Handling:
@@ -79,14 +82,18 @@ class Handling:
     ) -> None:
         self._inbox, self._cache, self._searches = inbox, cache, searches
         self._settings, self._counters, self._owner = settings, counters, owner
+        self._writes = Writes(cache.table, cache.connection, owner, settings.visibility_seconds, cache.now)
 
     async def handle(self, delivery: Delivery) -> None:
-        """Handle one, and settle it."""
-        message = delivery.message
-        settled = await self._handled(delivery)
-        if settled is Settled.DEAD_LETTER and self._inbox.has_dead_letters:
+        """Do what one asks for; it is not settled yet."""
+        delivery.end = await self._handled(delivery)
+
+    async def settle(self, delivery: Delivery) -> None:
+        """Let the queue know what became of one that was handled. One without an end comes again by itself."""
+        message, end = delivery.message, delivery.end
+        if end is Settled.DEAD_LETTER and self._inbox.has_dead_letters:
             await self._inbox.give_back([message])  # the queue moves it there when it has come too often
-        elif settled is not Settled.LEFT:
+        elif end in (Settled.DELETE, Settled.DEAD_LETTER):
             await self._inbox.delete(message)
 
     async def extend(self, delivery: Delivery) -> None:
@@ -104,7 +111,9 @@ class Handling:
             search.cancel()
 
     async def give_up(self, delivery: Delivery) -> None:
-        """The worker stops: let others have the job."""
+        """The worker stops: let others have the job, unless it is done with."""
+        if delivery.end is not None:
+            return
         job = delivery.job
         if job is not None:
             try:
@@ -125,7 +134,7 @@ class Handling:
             self._counters.add("expired")
             return Settled.DELETE
         try:
-            claim = await self._claimed(job)
+            claim = await self._writes.claim(job)
         except Exception as error:  # noqa: BLE001 - the table does not answer now
             logger.warning("a job was not taken up: %s", type(error).__name__)
             self._counters.add("retried")
@@ -145,10 +154,6 @@ class Handling:
             case Claim.FAILED:
                 self._counters.add("duplicate")
                 return Settled.DEAD_LETTER
-
-    async def _claimed(self, job: Job) -> Claim:
-        lease, now = self._settings.visibility_seconds, self._cache.now
-        return await self._table(lambda: self._cache.table.claim(job, self._owner, lease, now()))
 
     async def _searched(self, delivery: Delivery, job: Job) -> Settled:
         began = self._cache.now()
@@ -201,11 +206,9 @@ class Handling:
         return Settled.DEAD_LETTER
 
     async def _written(self, job: Job, output: Output, began: float, took: float) -> Settled:
-        most = self._settings.most_result_bytes
         try:
-            packed = await self._table(lambda: pack(output, most))
-            write = lambda: self._cache.table.finish(job, self._owner, packed, began=began, took=took)  # noqa: E731
-            mine = await self._again_and_again(write, job.deadline)
+            found = Found(job, await self._packed(output), began, took)
+            mine = await self._again_and_again(lambda: self._writes.finish(found), job.deadline)
         except UnportableError as error:
             logger.error("a result of %r is not kept: %s", job.tool, error)
             self._counters.add("failed")
@@ -224,17 +227,21 @@ class Handling:
         except Exception as error:  # noqa: BLE001 - those who wait give up at their own deadline
             logger.debug("a failure was not told: %s", type(error).__name__)
 
-    async def _again_and_again(self, write: Callable[[], bool], deadline: float) -> bool:
+    async def _packed(self, output: Output) -> Packed:
+        most = self._settings.most_result_bytes
+        return pack(output, most) if is_short(output) else await self._table(lambda: pack(output, most))
+
+    async def _again_and_again(self, write: Callable[[], Awaitable[bool]], deadline: float) -> bool:
         for pause in WRITE_PAUSES_SECONDS:
             try:
-                return await self._table(write)
+                return await write()
             except UnportableError:
                 raise
             except Exception:  # throttled, or away for a moment
                 if self._cache.now() + pause >= deadline:
                     raise
             await asyncio.sleep(pause)
-        return await self._table(write)
+        return await write()
 
     async def _table(self, call: Callable[[], Result]) -> Result:
         return await self._cache.connection.threads.run(call)

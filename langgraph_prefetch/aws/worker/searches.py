@@ -17,6 +17,7 @@ from langchain_core.tools import BaseTool
 
 from langgraph_prefetch.aws.threads import Threads
 from langgraph_prefetch.errors import NotServableError, RetrieverError, UnreadableItemError
+from langgraph_prefetch.handing import has_own_async
 from langgraph_prefetch.jobs import Form, Job
 from langgraph_prefetch.speculative import speculating
 from langgraph_prefetch.values import Output
@@ -106,7 +107,7 @@ class Searches:
         if job.form is Form.MESSAGE:
             given = {"type": "tool_call", "name": tool.name, "id": call_id, "args": arguments}
         said = _Said()
-        result = await self._invoked(tool, given, _config(job, said), own_async=_has_own_async(tool))
+        result = await self._invoked(tool, given, _config(job, said), own_async=has_own_async(tool))
         if said.anything:
             raise NotServableError("the tool said something to its run")
         if job.form is Form.RESULT:
@@ -119,8 +120,7 @@ class Searches:
         if job.form is not Form.DOCUMENTS or not isinstance(job.arguments.get("query"), str):
             raise UnreadableItemError("this worker has a retriever where the agent has a tool")
         rest = {name: value for name, value in job.arguments.items() if name != "query"}
-        own_async = type(retriever)._aget_relevant_documents is not BaseRetriever._aget_relevant_documents
-        config = _config(job, _Said())
+        own_async, config = has_own_async(retriever), _config(job, _Said())
         return Output(await self._invoked(retriever, job.arguments["query"], config, own_async=own_async, **rest))
 
     async def _invoked(
@@ -155,12 +155,6 @@ def _config(job: Job, said: _Said) -> RunnableConfig:
     return RunnableConfig(
         configurable=dict(job.configurable), callbacks=[said], tags=["langgraph_prefetch:speculation"]
     )
-
-
-def _has_own_async(tool: BaseTool) -> bool:
-    if "coroutine" in type(tool).model_fields:
-        return getattr(tool, "coroutine", None) is not None
-    return type(tool)._arun is not BaseTool._arun
 
 
 def _checked(held: Any) -> Any:

@@ -14,7 +14,7 @@ from langgraph_prefetch.aws.dynamodb import DynamoDBCache
 from langgraph_prefetch.aws.threads import Threads
 from langgraph_prefetch.aws.worker.counters import Counters
 from langgraph_prefetch.aws.worker.handling import Delivery, Handling
-from langgraph_prefetch.aws.worker.inbox import READ_MARGIN_SECONDS, Inbox
+from langgraph_prefetch.aws.worker.inbox import MOST_AT_ONCE, READ_MARGIN_SECONDS, Inbox
 from langgraph_prefetch.aws.worker.searches import Searches
 from langgraph_prefetch.aws.worker.settings import WorkerSettings
 
@@ -74,6 +74,7 @@ class Worker:
         owner = uuid.uuid4().hex
         self._handling = Handling(self._inbox, cache, searches, settings, self.counters, owner)
         self._held: set[Delivery] = set()
+        self._unhandled = 0
         self._room = asyncio.Event()
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._heard_at = time.monotonic()
@@ -119,10 +120,11 @@ class Worker:
 
     async def _take(self, stop: asyncio.Event) -> None:
         most = self._settings.concurrency + self._settings.prefetch
+        least = max(1, min(MOST_AT_ONCE, self._settings.prefetch // 2))  # half of the spare ones: the rest do for now
         pause = FIRST_PAUSE_SECONDS
         while not stop.is_set():
-            room = most - len(self._held)
-            if room <= 0:
+            room = most - self._unhandled
+            if room < least:
                 self._room.clear()
                 await self._room.wait()
                 continue
@@ -141,6 +143,7 @@ class Worker:
                 self.counters.add("received")
                 delivery = Delivery(message)
                 self._held.add(delivery)
+                self._unhandled += 1
                 if stop.is_set():  # they came with the last poll
                     continue
                 delivery.task = asyncio.create_task(self._work(delivery))
@@ -154,12 +157,12 @@ class Worker:
                 await self._handling.handle(delivery)
             except Exception as error:  # noqa: BLE001 - a fault of ours must not end the worker; the message comes again
                 logger.error("message %s was not handled: %s", delivery.message.id, type(error).__name__)
-            self._let_go(delivery)
-
-    def _let_go(self, delivery: Delivery) -> None:
+            finally:
+                self._unhandled -= 1
+                self._room.set()
+        await self._handling.settle(delivery)
         self._held.discard(delivery)
         self.counters.held = len(self._held)
-        self._room.set()
 
     async def _keep(self) -> None:
         while True:
