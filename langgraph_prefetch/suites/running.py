@@ -84,7 +84,7 @@ class Prepared:
 
 
 def prepare(request: Request, say: Callable[[str], None]) -> Prepared:
-    """Read the suite's file and put together what the suite gets.
+    """Read the suite's file and put together what the suite gets; ``say`` takes lines for the person who waits.
 
     Raises:
         ConfigurationError: no such suite, or options that do not go together.
@@ -103,6 +103,7 @@ def prepare(request: Request, say: Callable[[str], None]) -> Prepared:
             "--questions needs --agent or --model: the scripted model knows only the suite's own questions"
         )
     require_extras()
+    say(f"{file.title}: loading")  # which takes seconds
     module = cast("Suite", importlib.import_module(f"langgraph_prefetch.suites.{file.suite}"))
     name = f"{file.suite}-smoke" if request.smoke else file.suite
     context = SuiteContext(
