@@ -238,7 +238,7 @@ class Executor:
                 if work.otherwise is None or not self._moved_here(job):
                     raise
             return await self._output(job, work.otherwise)
-        return await (self._in_loop(work) if work.blocking is None else self._in_thread(job, work.blocking))
+        return await (self._in_loop(job, work) if work.blocking is None else self._in_thread(job, work.blocking))
 
     def _moved_here(self, job: _Job) -> bool:
         """Give a job that was to run elsewhere a place of this process; False if there is none."""
@@ -250,13 +250,19 @@ class Executor:
             job.elsewhere = False
             return self._takes(job)
 
-    async def _in_loop(self, work: Work) -> Output:
+    async def _in_loop(self, job: _Job, work: Work) -> Output:
         if work.coroutine is None:
             raise TypeError("work has neither a blocking function nor a coroutine")
         coroutine = _contained(work.coroutine)
         if work.loop is None or work.loop is self._host.loop:
             return await asyncio.create_task(coroutine(), context=work.context)
-        return await _on_loop(work.loop, coroutine, work.context, self._loads)
+        return await _on_loop(
+            work.loop,
+            coroutine,
+            work.context,
+            self._loads,
+            lambda: job.flight.state is FlightState.RUNNING and work.wanted(),
+        )
 
     async def _in_thread(self, job: _Job, blocking: Callable[[], Output]) -> Output:
         loop = self._host.loop
@@ -325,6 +331,7 @@ async def _on_loop(
     coroutine: Callable[[], Coroutine[Any, Any, Output]],
     context: Context,
     loads: LoopLoads,
+    wanted: Callable[[], bool],
 ) -> Output:
     """Run ``coroutine()`` on another loop in ``context`` and await its end here; cancelling this cancels it there."""
     here = asyncio.get_running_loop()
@@ -346,6 +353,9 @@ async def _on_loop(
         if ended.done():
             return
         loads.arrived(loop, since)
+        if not wanted():  # its run is over, and the loop may be about to close with the task pending
+            _soon(here, ended.cancel)
+            return
         task = loop.create_task(coroutine(), context=context)
         tasks.append(task)
         task.add_done_callback(lambda done: _soon(here, lambda: settle(done)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langgraph_prefetch.errors import SpeculationDeclinedError, SpeculationRejectedError
@@ -121,6 +121,7 @@ def _start(
     except BaseException:
         _take_back(session, decided)
         raise
+    work = _while_it_lasts(session, work)
     speculation = Speculation(
         id=f"{os.getpid():x}-{next(_numbers)}",
         tool=wish.tool.policy.name,
@@ -178,6 +179,11 @@ def _start(
     # Only now may its end be told: it may have ended already.
     entry.flight.on_end(lambda _: _landed(session, entry, speculation.tool))
     return True
+
+
+def _while_it_lasts(session: Session, work: Work) -> Work:
+    otherwise = work.otherwise and _while_it_lasts(session, work.otherwise)
+    return replace(work, otherwise=otherwise, wanted=lambda: not session.over.is_set())
 
 
 def _submit(session: Session, wish: Wish, entry: Entry, work: Work) -> str | None:

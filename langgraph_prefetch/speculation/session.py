@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,6 +31,7 @@ class Session:
     ``trouble`` is told of failures in what belongs to the user. ``given_up`` is told of entries that are void now but
     have a result. ``elsewhere`` takes searches to workers, or shares results with other processes; None: neither.
     ``given`` is what experiments gave this run: results of runs that were given something else are not its own.
+    ``over`` is set as soon as the run is.
     """
 
     run_id: str
@@ -46,6 +48,7 @@ class Session:
     given_up: Callable[[Entry], None] | None = None
     elsewhere: Elsewhere | None = None
     given: Pinned = NOTHING
+    over: threading.Event = field(default_factory=threading.Event)
 
     @property
     def cache(self) -> SpeculationCache:
@@ -88,6 +91,7 @@ class Session:
 
     def leave(self) -> None:
         """The run is over: give up what no other run asked for."""
+        self.over.set()
         if self.own is not None:
             self._void("run ended", None)
             return

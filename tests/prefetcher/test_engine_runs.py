@@ -12,6 +12,7 @@ import pytest
 
 from langgraph_prefetch.config import Budgets, ExecutorLimits, PrefetchOptions
 from langgraph_prefetch.events import Event, RunEnded, SpeculationStarted, StepEnded
+from langgraph_prefetch.ports import Work
 from langgraph_prefetch.prefetcher import PrefetchEngine, Run
 from langgraph_prefetch.prefetcher.open_runs import MAX_OPEN_RUNS
 from langgraph_prefetch.speculation.shared import limit_process, process_wide
@@ -49,6 +50,18 @@ def test_a_start_that_overlaps_the_end_is_given_up(rig: Rig, monkeypatch: pytest
     monkeypatch.setattr(rig.search, "prepare", prepare_slowly)
     rig.seal(run, "a")
     assert (rig.search.pending, rig.engine.report().unsettled) == ([], 0)
+
+
+def test_a_search_is_wanted_as_long_as_its_run_lasts(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What reaches its loop later is not begun there: see the executor."""
+    run, handed_over = rig.run(), list[Work]()
+    executor = run._session.shared.executor
+    monkeypatch.setattr(executor, "submit", lambda flight, work, *_: handed_over.append(work))
+    rig.seal(run, "a")
+    (work,) = handed_over
+    assert work.wanted()
+    run.close()
+    assert not work.wanted()
 
 
 def test_an_idle_run_says_so_once(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:

@@ -5,6 +5,7 @@ import gc
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -55,6 +56,49 @@ async def test_cancelling_reaches_a_coroutine_on_the_callers_loop(make: Callable
     await asyncio.wait_for(began.wait(), 10)
     flight.cancel()
     await asyncio.wait_for(stopped.wait(), 10)
+
+
+async def test_what_is_not_wanted_any_more_is_not_begun_on_its_loop(make: Callable[..., Kit]) -> None:
+    """The loop of a run that is over may close next, and a task begun there would be pending for ever."""
+    here, began, asked = asyncio.get_running_loop(), list[str](), asyncio.Event()
+
+    async def search() -> Output:
+        began.append("search")
+        return FOUND
+
+    def wanted() -> bool:
+        assert asyncio.get_running_loop() is here
+        asked.set()
+        return False
+
+    kit = make()
+    flight = kit.start(replace(coroutine(search, here), wanted=wanted))
+    await asyncio.wait_for(asked.wait(), 10)
+    assert await flight.await_(10) is None
+    assert (flight.state, began) == (FlightState.CANCELLED, [])
+    until(lambda: kit.executor.running == 0)
+
+
+def _on_its_way(kit: Kit, loop: asyncio.AbstractEventLoop) -> bool:
+    load = kit.executor._loads._loads.get(loop)
+    return load is not None and bool(load.under_way)
+
+
+async def test_what_was_given_up_on_its_way_is_not_begun_on_its_loop(make: Callable[..., Kit]) -> None:
+    """Its end is looked at where it would begin, not only where it was sent off."""
+    here, began = asyncio.get_running_loop(), list[str]()
+
+    async def search() -> Output:
+        began.append("search")
+        return FOUND
+
+    kit = make()
+    flight = kit.start(coroutine(search, here))
+    until(lambda: _on_its_way(kit, here))  # on its way, and this very wait holds its loop up
+    flight.cancel()
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert began == []
 
 
 def test_an_abandoned_thread_counts_until_it_ends(make: Callable[..., Kit]) -> None:
