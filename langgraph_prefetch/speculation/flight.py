@@ -130,7 +130,7 @@ class Flight:
             seconds: how long.
             since: when the call began to wait, if not now, as ``time.monotonic`` has it.
         """
-        for pause in self._pauses(max(0.0, seconds), since):
+        for pause in self._pauses(max(0.0, seconds), since, time.monotonic):
             # Not concurrent.futures.wait(): a cancelled future does not wake it.
             with contextlib.suppress(TimeoutError, concurrent.futures.CancelledError):
                 self._future.exception(timeout=pause)
@@ -147,27 +147,25 @@ class Flight:
                     loop.call_soon_threadsafe(ended.set)
 
             self._future.add_done_callback(wake)
-            for pause in self._pauses(seconds, since):
+            for pause in self._pauses(seconds, since, loop.time):
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(ended.wait(), pause)
         return self.output
 
-    def _pauses(self, seconds: float, since: float | None) -> Iterator[float]:
+    def _pauses(self, seconds: float, since: float | None, clock: Clock) -> Iterator[float]:
         """How long to wait, again and again, until there is an end, the time is over, or there is no word any more."""
         word = self._word
         if word is None:
             yield seconds
             return
-        now = time.monotonic()  # what is waited for in earnest, whatever the clock of the flight
-        since, until = now if since is None else since, now + seconds
+        since, until = time.monotonic() if since is None else since, clock() + seconds
         word.ask()
         while not self._future.done():
-            silent_at = word.silent_at(since)
-            remaining = min(until, silent_at) - time.monotonic()
-            if remaining <= 0:
-                self.silent = silent_at < until
+            patience, silent_in = until - clock(), word.silent_at(since) - time.monotonic()
+            if min(patience, silent_in) <= 0:
+                self.silent = silent_in < patience
                 return
-            yield remaining
+            yield min(patience, silent_in)
 
     def _note_end(self) -> None:
         if self.ended_at is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from langgraph_prefetch.config import ExecutorLimits
 from langgraph_prefetch.errors import NotDispatchedError
-from langgraph_prefetch.jobs import ABSENT, Form, Held, HeldState, Job
+from langgraph_prefetch.jobs import ABSENT, Form, Held, HeldState, Job, Word
 from langgraph_prefetch.ports import Caller
 from langgraph_prefetch.testing.search import HandDrivenSearch
 from langgraph_prefetch.values import Output
@@ -59,6 +59,7 @@ class ScriptedQueue:
 class Waiting:
     job: Job
     began: Callable[[float], None]
+    word: Word
     ended: asyncio.Future[Held]
 
 
@@ -83,8 +84,9 @@ class ScriptedCache:
             raise self.held
         return self.held
 
-    async def wait(self, job: Job, began: Callable[[float], None]) -> Held:
-        self.waiting.append(Waiting(job, began, asyncio.get_running_loop().create_future()))
+    async def wait(self, job: Job, began: Callable[[float], None], word: Word | None = None) -> Held:
+        assert word is not None
+        self.waiting.append(Waiting(job, began, word, asyncio.get_running_loop().create_future()))
         return await self.waiting[-1].ended
 
     def keep(self, job: Job, output: Output, *, age: float, took: float) -> None:

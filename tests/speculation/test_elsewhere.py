@@ -94,6 +94,25 @@ def test_a_call_waits_for_a_worker_that_has_begun(bench: MakeBench) -> None:
         assert task.result() == Output("found")
 
 
+def test_a_call_does_not_wait_without_word(bench: MakeBench) -> None:
+    """The cache was heard of before the call came, and says nothing when it is asked: the tool runs."""
+    rig = bench()
+    run = rig.run()
+    rig.seal(run, "bridge")
+    rig.begins()
+    word = rig.cache.waiting[-1].word
+    word.heard_at, word.answer_seconds = 0.0, 0.0
+    call = rig.call(run, "bridge")
+    task = rig.loop.create_task(call.aanswer())
+    rig.loop.settle()
+    assert task.result() is None
+    with call.running():
+        call.ran(Output("the tool's own"))
+    assert rig.answered()[0].reason == "no word of it"
+    rig.loop.settle()
+    assert rig.cache.cancelled
+
+
 def test_a_failure_elsewhere_is_a_miss(bench: MakeBench) -> None:
     """Told, given up, or the cache gone: the call runs its tool."""
     ends: list[Held | Exception] = [
