@@ -13,6 +13,7 @@ from langsmith import tracing_context
 from langgraph_prefetch.config import ToolPolicy
 from langgraph_prefetch.graph.caller import GraphCaller, speculative_context
 from langgraph_prefetch.graph.said import Listening
+from langgraph_prefetch.handing import has_own_async
 from langgraph_prefetch.jobs import Form
 from langgraph_prefetch.keys import Same
 from langgraph_prefetch.ports import Caller, Work
@@ -68,8 +69,7 @@ class RetrieverSearch:
         context = speculative_context(config)
         query = str(arguments[QUERY])
         rest = {name: value for name, value in arguments.items() if name != QUERY}
-        own_async = type(self._retriever)._aget_relevant_documents is not BaseRetriever._aget_relevant_documents
-        if graph_caller.loop is None or not own_async:
+        if graph_caller.loop is None or not has_own_async(self._retriever):
             return Work(context=context, blocking=lambda: self._run(query, config, rest))
         return Work(context=context, coroutine=lambda: self._arun(query, config, rest), loop=graph_caller.loop)
 

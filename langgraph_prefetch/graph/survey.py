@@ -12,7 +12,7 @@ from langgraph.pregel import Pregel
 
 from langgraph_prefetch.graph.serve import AnswerSeam
 from langgraph_prefetch.graph.tools import injected_arguments
-from langgraph_prefetch.graph.variants.components import VariantTool
+from langgraph_prefetch.handing import HandingTool, behind
 from langgraph_prefetch.prefetcher import PrefetchEngine
 
 MAX_LOOKED_AT = 1_000
@@ -82,8 +82,9 @@ def asked_by(middleware: Any) -> Mapping[str, Any]:
 
 def refusal_of(tool: BaseTool, *, reads_runtime: bool) -> str | None:
     """Why ``tool`` itself can never run early; None if nothing speaks against it."""
-    if isinstance(tool, VariantTool):
-        return next((why for each in tool.tools if (why := refusal_of(each, reads_runtime=reads_runtime))), None)
+    if isinstance(tool, HandingTool):
+        each_tool = [each for each in behind(tool) if isinstance(each, BaseTool)]
+        return next((why for each in each_tool if (why := refusal_of(each, reads_runtime=reads_runtime))), None)
     for name, kind in injected_arguments(tool).items():
         if kind == "runtime":
             if not reads_runtime:

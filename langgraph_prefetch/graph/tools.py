@@ -21,7 +21,7 @@ from langgraph_prefetch.config import ToolPolicy
 from langgraph_prefetch.errors import NotServableError
 from langgraph_prefetch.graph.caller import GraphCaller, speculative_context
 from langgraph_prefetch.graph.said import Listening
-from langgraph_prefetch.graph.variants.components import VariantTool
+from langgraph_prefetch.handing import behind, has_own_async
 from langgraph_prefetch.jobs import Form
 from langgraph_prefetch.keys import Same
 from langgraph_prefetch.ports import Caller, Work
@@ -170,7 +170,8 @@ def output_of(tool_name: str, call_id: str | None, message: Any) -> Output | Non
 def injected_arguments(tool: BaseTool) -> dict[str, str]:
     """Arguments the model does not supply, by name, with what is injected (``state``, ``store``, ``runtime`` …)."""
     found: dict[str, str] = {}
-    for name, annotation in _annotations(tool).items():
+    annotations = [pair for each in behind(tool) if isinstance(each, BaseTool) for pair in _annotations(each).items()]
+    for name, annotation in annotations:
         kind = _injection(annotation)
         if kind is None and name == "runtime":
             kind = "runtime"
@@ -180,7 +181,11 @@ def injected_arguments(tool: BaseTool) -> dict[str, str]:
 
 
 def config_argument(tool: BaseTool) -> str | None:
-    """The name under which the tool is given the run's configuration, if it is."""
+    """The name under which the tool, or one to which it hands its calls on, is given the run's configuration."""
+    return next((name for each in behind(tool) if isinstance(each, BaseTool) and (name := _config_of(each))), None)
+
+
+def _config_of(tool: BaseTool) -> str | None:
     own = (getattr(tool, "func", None), getattr(tool, "coroutine", None))
     functions = [each for each in own if each is not None] or [tool._run, tool._arun]
     for function in functions:
@@ -258,12 +263,3 @@ def schema_defaults(tool: BaseTool) -> dict[str, Any]:
         and field.alias is None
         and (field.default is None or type(field.default) in (bool, int, float, str))
     }
-
-
-def has_own_async(tool: BaseTool) -> bool:
-    """True if the tool's async form is its own rather than its sync form on the loop's thread pool."""
-    if isinstance(tool, VariantTool):
-        return any(map(has_own_async, tool.tools))
-    if "coroutine" in type(tool).model_fields:
-        return getattr(tool, "coroutine", None) is not None
-    return type(tool)._arun is not BaseTool._arun

@@ -21,7 +21,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset(
         {
             *("ports", "events", "config", "keys", "key_digest", "jobs", "report", "outbound", "option_types"),
-            *("guesses", "near_miss", "live_variants"),
+            *("guesses", "near_miss", "live_variants", "handing"),
         }
     ),
     frozenset(

@@ -103,7 +103,7 @@ def test_backends_see_ports_and_below_only() -> None:
     """A backend can be written knowing a few small files."""
     for room in BACKENDS:
         words = {"ports", "events", "config", "keys", "report", "option_types", "outbound", "guesses", "near_miss"}
-        words |= {"jobs", "key_digest", "live_variants"}
+        words |= {"jobs", "key_digest", "live_variants", "handing"}
         assert allowed(room) - {room} == words | {
             "values",
             "errors",

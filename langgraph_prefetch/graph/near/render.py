@@ -13,6 +13,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.tools.base import TOOL_MESSAGE_BLOCK_TYPES
 
 from langgraph_prefetch.errors import ConfigurationError
+from langgraph_prefetch.handing import sole
 from langgraph_prefetch.near_miss import Render
 from langgraph_prefetch.values import Output
 
@@ -49,6 +50,7 @@ def retriever_tool_render(parts: Mapping[str, Any]) -> Render:
 
 def k_of(retriever: Any) -> int | None:
     """How many documents a retriever returns, if it is a plain similarity search that says so."""
+    retriever = sole(retriever)
     kwargs = getattr(retriever, "search_kwargs", None)
     if not isinstance(retriever, BaseRetriever) or getattr(retriever, "search_type", None) != "similarity":
         return None

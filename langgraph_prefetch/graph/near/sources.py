@@ -13,6 +13,8 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 
 from langgraph_prefetch.errors import EmbedderMismatchError
+from langgraph_prefetch.handing import has_own_async as retrieves_async
+from langgraph_prefetch.handing import sole
 from langgraph_prefetch.near._numpy import np
 from langgraph_prefetch.near.documents import RetrieverSource, TextVectors, VectorStoreSource, document_id
 from langgraph_prefetch.near.geometry import Vector
@@ -106,7 +108,7 @@ class _Retriever:
             epoch=near.epoch or _never,
             asearch=asearch,
         )
-        own = type(retriever)._aget_relevant_documents is not BaseRetriever._aget_relevant_documents
+        own = retrieves_async(retriever)
         self.afetch: AsyncFetch | None = self._afetch if own and has_own_async(embeddings) else None
 
     def fetch(self, text: str, vector: Vector, n: int) -> Neighbourhood:
@@ -133,8 +135,11 @@ class _With:
 
 
 def fetcher_of(source: Searched, near: NearMiss, embeddings: Embeddings) -> Fetcher:
-    """The source as a fetcher. A plain retriever of a vector store is its store, with its search arguments."""
-    kwargs = dict(near.search_kwargs)
+    """The source as a fetcher. A plain retriever of a vector store is its store, with its search arguments.
+
+    What stands before one retriever, such as a gateway, is that retriever: it could not hand on such a search.
+    """
+    kwargs, source = dict(near.search_kwargs), sole(source)
     if isinstance(source, VectorStoreRetriever) and source.search_type == "similarity":
         kwargs = {**source.search_kwargs, **kwargs}
         source = source.vectorstore

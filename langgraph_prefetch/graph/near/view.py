@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
@@ -18,6 +18,7 @@ from langgraph_prefetch.graph.near.render import (
     render_of_tool,
     retriever_tool_parts,
 )
+from langgraph_prefetch.handing import sole
 from langgraph_prefetch.keys import encode_arguments
 from langgraph_prefetch.near.settings import NearSettings
 from langgraph_prefetch.near_miss import NearMiss
@@ -87,6 +88,8 @@ def view_of(
     import langgraph_prefetch.near._numpy  # noqa: F401 - said now, not when the first call comes
 
     name = tool.policy.name
+    if isinstance(near.source, BaseRetriever):
+        near = replace(near, source=sole(near.source))
     embeddings = near.embedder
     if embeddings is None:
         raise ConfigurationError(

@@ -12,9 +12,10 @@ from langchain_core.tools import BaseTool
 
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.experiments import Assignment, Experiment, Key
-from langgraph_prefetch.graph.variants.components import VariantRetriever, VariantRunnable, VariantTool
+from langgraph_prefetch.graph.variants.components import VariantHandler, retriever_over, tool_over
 from langgraph_prefetch.graph.variants.given import given_to
 from langgraph_prefetch.graph.variants.models import VariantModel
+from langgraph_prefetch.handing import HandingRunnable
 from langgraph_prefetch.live_variants import LiveVariants
 
 T = TypeVar("T")
@@ -111,7 +112,7 @@ class Variants(Generic[T]):
             ConfigurationError: a variant that is no LangChain retriever.
         """
         self._all(BaseRetriever)
-        return VariantRetriever.over(cast("LiveVariants[BaseRetriever]", self._live))
+        return retriever_over(cast("LiveVariants[BaseRetriever]", self._live))
 
     def tool(self) -> BaseTool:
         """A tool that is, for each run, one of the variants: of the same name, arguments and response format.
@@ -120,7 +121,7 @@ class Variants(Generic[T]):
             ConfigurationError: a variant that is no LangChain tool, or that a model would have to call differently.
         """
         self._all(BaseTool)
-        return VariantTool.over(cast("LiveVariants[BaseTool]", self._live))
+        return tool_over(cast("LiveVariants[BaseTool]", self._live))
 
     def model(self) -> BaseChatModel:
         """A chat model that is, for each run, one of the variants, tools bound to whichever it is.
@@ -138,7 +139,7 @@ class Variants(Generic[T]):
             ConfigurationError: a variant that is no LangChain runnable.
         """
         self._all(Runnable)
-        return VariantRunnable(cast("LiveVariants[Runnable[Any, Any]]", self._live))
+        return HandingRunnable(VariantHandler(self._live))
 
     def _all(self, kind: type[Any]) -> None:
         for name, each in self._live.table.components.items():

@@ -12,13 +12,14 @@ from langchain_core.runnables.config import var_child_runnable_config
 
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.events import EventHub, EventSink
+from langgraph_prefetch.handing import Change
 from langgraph_prefetch.live_variants import LiveVariants, pinned
 from langgraph_prefetch.ports import Clock
 from langgraph_prefetch.serving.gateway.accounts import Account
 from langgraph_prefetch.serving.gateway.calls import After, Before, Call, current_pipeline
 from langgraph_prefetch.serving.gateway.gate import Gate
 from langgraph_prefetch.serving.gateway.outages import PassingError
-from langgraph_prefetch.serving.gateway.steps import AnyRunnable, Change, chained
+from langgraph_prefetch.serving.gateway.steps import AnyRunnable, chained
 from langgraph_prefetch.speculative import is_speculative
 
 
@@ -82,7 +83,6 @@ class Gateway:
 
     def components(self) -> tuple[ComponentState, ...]:
         """Every component, in the order in which they are asked, as things stand."""
-        first = [self._only] if self._live is None else list(self._live.table.components.values())
         return tuple(
             ComponentState(
                 name=gate.name,
@@ -92,8 +92,17 @@ class Gateway:
                 limit=gate.places.limit if gate.places else None,
                 spilling=gate.places.spilling if gate.places else False,
             )
-            for gate in (*first, *self._behind)
+            for gate in (*self._first, *self._behind)
         )
+
+    def behind(self) -> tuple[Any, ...]:
+        """The components that calls are meant for: the dedicated one, or its variants as things stand."""
+        return tuple(gate.component for gate in self._first)
+
+    def meant_for(self, config: RunnableConfig | None) -> tuple[Any, str | None]:
+        """The component that a call is meant for, and its name where there are variants."""
+        gate, variant = self._chosen(config)
+        return gate.component, variant
 
     def swap(self, variants: Mapping[str, Any] | None = None, *, weights: Mapping[str, float] | None = None) -> None:
         """Replace variants, weights or both, for the calls that begin from now on. Those under way end as they began.
@@ -163,6 +172,10 @@ class Gateway:
             replaced = hook(call, answer)
             answer = answer if replaced is None else replaced
         return answer
+
+    @property
+    def _first(self) -> list[Gate]:
+        return [self._only] if self._live is None else list(self._live.table.components.values())
 
     def _chosen(self, config: RunnableConfig | None) -> tuple[Gate, str | None]:
         live = self._live

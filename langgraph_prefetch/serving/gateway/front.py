@@ -23,7 +23,7 @@ from langgraph_prefetch.serving.gateway.breaker import BreakerRule
 from langgraph_prefetch.serving.gateway.calls import After, Before
 from langgraph_prefetch.serving.gateway.core import Gateway
 from langgraph_prefetch.serving.gateway.gate import Gate, Warmth
-from langgraph_prefetch.serving.gateway.kinds import GatedModel, GatedRetriever, GatedRunnable, GatedTool
+from langgraph_prefetch.serving.gateway.kinds import gated
 from langgraph_prefetch.serving.gateway.limit import LimitRule
 from langgraph_prefetch.serving.gateway.prices import CallPrice, PerCall, PerToken
 from langgraph_prefetch.serving.gateway.spilling import SpillRule
@@ -168,7 +168,7 @@ def gateway(
         events=hub,
         clock=clock,
     )
-    return cast("Component", _as_kind(component, core))
+    return cast("Component", gated(component, core))
 
 
 def _experiment(split: VariantSplit, gates: Mapping[str, Gate]) -> Experiment:
@@ -206,20 +206,3 @@ def _from_function(component: Runnable[Any, Any], function: Callable[[Any], Any]
         args_schema=component.args_schema,
         response_format=component.response_format,
     )
-
-
-def _as_kind(component: Runnable[Any, Any], core: Gateway) -> Runnable[Any, Any]:
-    if isinstance(component, BaseChatModel):
-        return GatedModel(gateway=core, name=core.name, profile=component.profile)
-    if isinstance(component, BaseRetriever):
-        return GatedRetriever(gateway=core, name=core.name)
-    if isinstance(component, BaseTool):
-        return GatedTool(
-            gateway=core,
-            name=component.name,
-            description=component.description,
-            args_schema=component.args_schema,
-            response_format=component.response_format,
-            return_direct=component.return_direct,
-        )
-    return GatedRunnable(core)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable, RunnableConfig
 
+from langgraph_prefetch.handing import Change
 from langgraph_prefetch.serving.gateway.answers import marked
 from langgraph_prefetch.serving.gateway.calls import Call
 from langgraph_prefetch.serving.gateway.gate import Gate
 from langgraph_prefetch.serving.gateway.outages import PassingError, is_outage, is_signal
 
 AnyRunnable = Runnable[Any, Any]
-Change = Callable[[Any], AnyRunnable]
-"""What is done to a chat model before it is called, such as binding tools to it."""
 
 
 class _Guarded(Runnable[Any, Any]):
