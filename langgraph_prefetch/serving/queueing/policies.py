@@ -24,6 +24,7 @@ from langgraph_prefetch.errors import ConfigurationError, did_you_mean
 from langgraph_prefetch.serving.queueing.waiting import QueuePolicy, Waiting
 
 UNHURRIED_SECONDS = 60.0
+GRAIN_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +47,17 @@ class EarliestDeadline:
 
     Attributes:
         demote: requests that are late whatever is done go behind the others.
+        grain_seconds: deadlines that differ by less count as equal; among equals the shorter visit goes first, so that
+            where stages share replicas the fast ones come before the slow ones.
         unhurried_seconds: how far from its arrival a request without a deadline counts as due.
     """
 
     demote: bool = True
+    grain_seconds: float = GRAIN_SECONDS
     unhurried_seconds: float = UNHURRIED_SECONDS
+
+    def __post_init__(self) -> None:
+        _check_grain(self.grain_seconds)
 
     @property
     def name(self) -> str:
@@ -59,12 +66,13 @@ class EarliestDeadline:
 
     def choose(self, waiting: Sequence[Waiting], now: float) -> int:
         """The one that is due first among those that can still make it."""
-        best, best_key = 0, (True, True, inf, inf)
+        best, best_key = 0, (True, True, inf, inf, inf)
         for place, each in enumerate(waiting):
             deadline = each.deadline
             due = each.arrived_at + self.unhurried_seconds if deadline is None else deadline
             late = self.demote and deadline is not None and deadline - now < each.remaining_seconds
-            key = (each.speculative, late, each.arrived_at if late else due, each.queued_at)
+            rank = each.arrived_at if late else floor(due / self.grain_seconds)
+            key = (each.speculative, late, rank, each.service_seconds, each.queued_at)
             if key < best_key:
                 best, best_key = place, key
         return best
@@ -82,12 +90,11 @@ class LeastSlack:
     """
 
     demote: bool = True
-    grain_seconds: float = 0.05
+    grain_seconds: float = GRAIN_SECONDS
     unhurried_seconds: float = UNHURRIED_SECONDS
 
     def __post_init__(self) -> None:
-        if not self.grain_seconds > 0:
-            raise ConfigurationError(f"grain_seconds must be above 0, not {self.grain_seconds}")
+        _check_grain(self.grain_seconds)
 
     @property
     def name(self) -> str:
@@ -107,6 +114,11 @@ class LeastSlack:
             if key < best_key:
                 best, best_key = place, key
         return best
+
+
+def _check_grain(seconds: float) -> None:
+    if not 0 < seconds < inf:
+        raise ConfigurationError(f"grain_seconds must be above 0, not {seconds}")
 
 
 DEFAULT_POLICY: QueuePolicy = EarliestDeadline()

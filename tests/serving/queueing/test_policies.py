@@ -75,6 +75,15 @@ def test_fast_stages_before_slow_where_slacks_are_about_equal() -> None:
     assert order(LeastSlack(grain_seconds=0.001), [slow, fast], 1.0) == "sf"
 
 
+def test_fast_stages_before_slow_where_deadlines_are_about_equal() -> None:
+    """The default policy does so too; a deadline that is clearly earlier comes first all the same."""
+    slow = waiting("s", 0, 10.01, service_seconds=2)
+    fast = waiting("f", 1, 10.02, service_seconds=0.1)
+    assert order(EarliestDeadline(), [slow, fast], 1.0) == "fs"
+    assert order(EarliestDeadline(grain_seconds=0.001), [slow, fast], 1.0) == "sf"
+    assert order(EarliestDeadline(), [fast, waiting("e", 0, 9.9, service_seconds=2)], 1.0) == "ef"
+
+
 def test_a_request_without_a_deadline_neither_starves_nor_counts_as_late() -> None:
     """It stands where one due in a minute would."""
     requests = [waiting("n", 0), waiting("a", 0, 50), waiting("b", 0, 70)]
@@ -120,5 +129,6 @@ def test_names() -> None:
     assert DEFAULT_POLICY.name in POLICIES
     with pytest.raises(ConfigurationError, match=r"no queue policy 'slak'.*Did you mean 'slack'"):
         policy_named("slak")
-    with pytest.raises(ConfigurationError, match="grain_seconds"):
-        dataclasses.replace(LeastSlack(), grain_seconds=0)
+    for policy in (LeastSlack(), EarliestDeadline()):
+        with pytest.raises(ConfigurationError, match="grain_seconds"):
+            dataclasses.replace(policy, grain_seconds=0)
