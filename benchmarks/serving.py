@@ -1,14 +1,15 @@
 """Agents whose steps run on different resources, under load: what is decided live, played live and simulated.
 
     python benchmarks/serving.py [--only deadlines,plan,gateway,warmup,paths,granularity] [--short] [--json OUT]
+                                 [--report FOLDER]
 
 Each part prints tables, with the published figure beside ours and why they differ, and what was promised and kept:
 
-- deadlines (8 minutes): queue policies by deadlines missed, in simulation and on asyncio; what the controller costs.
-- plan: replicas by network flow beside an equal split and copies of the whole pipeline.
+- deadlines (15 minutes): queue policies by deadlines missed, in simulation and on asyncio; what the controller costs.
+- plan (6 minutes): replicas by network flow beside an equal split and copies of the whole pipeline.
 - gateway: a component killed, bursts, spilling, costs.
 - warmup: the first request of three real processes.
-- paths: two paths to large blobs and KV caches.
+- paths (9 minutes): two paths to large blobs and KV caches.
 - granularity: tokens read at once, and chunks between stages, under load.
 
 Exit code 1 where a promise is not kept. Everything stays on this machine.
@@ -36,6 +37,9 @@ def main() -> int:
     parser.add_argument("--short", action="store_true", help="a look in a minute or two; its figures scatter")
     parser.add_argument("--seed", type=int, default=1, help="of all that is drawn (default: %(default)d)")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the figures there")
+    parser.add_argument(
+        "--report", type=Path, metavar="FOLDER", help="write tables and plots there; needs the extra eval"
+    )
     given = parser.parse_args()
     names = given.only.split(",") if given.only else PARTS
     for name in names:
@@ -48,6 +52,10 @@ def main() -> int:
         done.append(part)
         if given.json:
             given.json.write_text(json.dumps({each.name: each.as_json() for each in done}, indent=2))
+    if given.report:
+        from benchmarks.serving_parts import report  # only who wants a report waits for what draws its plots
+
+        report.write(done, given.report, short=given.short, seed=given.seed)
     return int(any(not check.kept for part in done for check in part.checks))
 
 

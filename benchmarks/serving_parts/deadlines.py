@@ -13,6 +13,7 @@ from benchmarks.serving_parts.deadlines_simulated import (
     foreknowledge_table,
     late,
     missed,
+    plots,
     policies_table,
 )
 from benchmarks.serving_parts.flows import FLOWS
@@ -60,6 +61,7 @@ def run(*, short: bool, seed: int) -> Part:
         name="deadlines",
         tables=(policies_table(found, count), foreknowledge_table(found), live, *cost.tables),
         checks=(*checks, *cost.checks),
+        plots=plots(found),
         figures={
             "simulated": [asdict(each) for each in found],
             "live": {each.flow: each.missed for each in pairs},

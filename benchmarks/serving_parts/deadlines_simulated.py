@@ -16,6 +16,7 @@ from benchmarks.serving_parts.foreknowledge import Told, hopeless, numbered
 from benchmarks.serving_parts.live import MAX_WAITING
 from benchmarks.serving_parts.part import Table
 from benchmarks.serving_parts.workload import Workload, workload
+from langgraph_prefetch.evaluation.reporting.values import Lines
 from langgraph_prefetch.serving.queueing.estimates import Estimates
 from langgraph_prefetch.serving.queueing.policies import DEFAULT_POLICY, POLICIES
 from langgraph_prefetch.serving.queueing.waiting import QueuePolicy
@@ -148,4 +149,19 @@ def foreknowledge_table(found: Sequence[Missed]) -> Table:
         head=("flow", "as it is", HOPS, ALL, HOPELESS),
         rows=tuple(rows),
         note="Hopeless: requests whose own service is longer than their deadline; nobody can make them be in time.",
+    )
+
+
+def plots(found: Sequence[Missed]) -> tuple[Lines, ...]:
+    """Of each flow: share of late requests by load, a curve for each policy."""
+    return tuple(
+        Lines(
+            caption=f"Deadlines missed, {flow.name}",
+            x="load of the busiest stage",
+            y="share",
+            series={
+                arm: tuple((each.load, each.mean(arm)) for each in found if each.flow == flow.name) for arm in POLICIES
+            },
+        )
+        for flow in FLOWS
     )

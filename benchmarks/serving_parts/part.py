@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from langgraph_prefetch.evaluation.reporting.values import Lines
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
@@ -42,12 +44,13 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Tables, checks, and the figures behind them as plain values."""
+    """Tables, checks, the figures behind them as plain values, and plots for a report."""
 
     name: str
     tables: Sequence[Table]
     checks: Sequence[Check]
     figures: dict[str, Any] = field(default_factory=dict)
+    plots: Sequence[Lines] = ()
 
     def text(self) -> str:
         return "\n\n".join(
