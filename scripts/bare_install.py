@@ -16,7 +16,7 @@ from types import ModuleType
 PACKAGE = "langgraph_prefetch"
 # A module of these may ask for an extra; any other must import.
 MAY_NEED_EXTRA = (
-    *("aws", "demo", "evaluation.ab", "evaluation.judging", "evaluation.near", "evaluation.readings"),
+    *("aws", "breaker", "demo", "evaluation.ab", "evaluation.judging", "evaluation.near", "evaluation.readings"),
     *("evaluation.reporting", "evaluation.statistics", "graph.middleware", "graph.near", "graph.variants.agents"),
     *("ingest", "near", "observe", "retrieval", "serving", "suites", "testing"),
 )

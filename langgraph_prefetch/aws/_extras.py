@@ -9,9 +9,11 @@ try:
     import botocore.client as botocore_client
     import botocore.config as botocore_config
     import botocore.exceptions as botocore_errors
-    import purgatory
-    import purgatory.domain.model as breaker_states
 except ImportError as error:
     raise MissingExtraError(error.name or "boto3", "aws") from error
+try:
+    from langgraph_prefetch.breaker import Breaker, BreakerRule, Entered
+except ImportError as error:
+    raise MissingExtraError("purgatory", "aws") from error
 
-__all__ = ["boto3", "botocore_client", "botocore_config", "botocore_errors", "breaker_states", "purgatory"]
+__all__ = ["Breaker", "BreakerRule", "Entered", "boto3", "botocore_client", "botocore_config", "botocore_errors"]

@@ -10,15 +10,15 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from langgraph_prefetch.aws._extras import boto3, botocore_config, botocore_errors
-from langgraph_prefetch.aws.breaker import Breaker
+from langgraph_prefetch.aws._extras import BreakerRule, boto3, botocore_config, botocore_errors
 from langgraph_prefetch.aws.faults import CONDITION, ConditionFailedError, code_of
+from langgraph_prefetch.aws.guard import Guard
 from langgraph_prefetch.aws.latency import Latency
 from langgraph_prefetch.aws.server_time import ServerTime
 from langgraph_prefetch.aws.threads import Threads
 from langgraph_prefetch.errors import ConfigurationError
 
-BREAKER_FAILURES, BREAKER_SECONDS = 3, 5.0
+RULE = BreakerRule(failures=3, open_seconds=5.0)
 
 
 class Connection:
@@ -95,7 +95,7 @@ class Connection:
             parameters: its arguments.
 
         Raises:
-            OpenBreakerError: the service is known not to work.
+            BreakerOpenError: the service is known not to work.
             ConditionFailedError: a conditional write found another state.
             ClientError, BotoCoreError: as of botocore.
         """
@@ -142,8 +142,8 @@ class Connection:
         if client is not None:
             client.close()
 
-    def _new_breaker(self) -> Breaker:
-        return Breaker(self._service, failures=BREAKER_FAILURES, seconds=BREAKER_SECONDS)
+    def _new_breaker(self) -> Guard:
+        return Guard(self._service, RULE)
 
     def _made(self) -> Any:
         session = self._session or boto3.Session()

@@ -14,11 +14,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 
-from langgraph_prefetch.aws.breaker import OpenBreakerError
 from langgraph_prefetch.aws.items import Item, body_of
 from langgraph_prefetch.aws.latency import Latency, pause_before_next_look
 from langgraph_prefetch.aws.threads import Threads
-from langgraph_prefetch.errors import RemoteSearchError
+from langgraph_prefetch.errors import BreakerOpenError, RemoteSearchError
 from langgraph_prefetch.jobs import Held, HeldState, Job, Word
 
 AT_ONCE = 100
@@ -139,7 +138,7 @@ class Polling:
         answered = True
         try:
             found = self._look(list({each.job.id for each in due}))
-        except OpenBreakerError:
+        except BreakerOpenError:
             self._end_all(due, RemoteSearchError("the table does not work"))
             return
         except Exception as error:  # noqa: BLE001 - whatever the table does, those who wait are told in time

@@ -13,8 +13,10 @@ import pytest
 from botocore.credentials import RefreshableCredentials
 
 from langgraph_prefetch.aws import DynamoDBCache, SQSExecutor
+from langgraph_prefetch.aws.guard import Guard
 from langgraph_prefetch.aws.messages import job_of
 from langgraph_prefetch.aws.server_time import ServerTime
+from langgraph_prefetch.breaker import BreakerRule
 from langgraph_prefetch.speculation.flight import FlightState
 from langgraph_prefetch.testing.local_aws import REGION, LocalAws
 from langgraph_prefetch.values import Output
@@ -104,7 +106,7 @@ def test_the_table_works_again(machines: Any, place: Place) -> None:
     """After a while one call tries, and then all go on."""
     machine = machines(**SHARING)
     cache = machine.prefetch.options.cache
-    cache.connection.breaker._seconds = cache.connection.breaker._breaker.context.ttl = 0.2
+    cache.connection.breaker = Guard("dynamodb", BreakerRule(failures=3, open_seconds=0.2))
     faults = Faults(cache.connection.client, THROTTLED)
     for number in range(4):
         served_here(machine, f"throttled {number}", {"tenant": "a"})

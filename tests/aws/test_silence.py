@@ -10,9 +10,10 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from langgraph_prefetch.aws import DynamoDBCache
-from langgraph_prefetch.aws.breaker import Breaker
+from langgraph_prefetch.aws.guard import Guard
 from langgraph_prefetch.aws.messages import job_of
 from langgraph_prefetch.aws.outputs import pack
+from langgraph_prefetch.breaker import BreakerRule
 from langgraph_prefetch.jobs import Job
 from langgraph_prefetch.speculation.call import SearchCall
 from langgraph_prefetch.speculation.flight import FlightState
@@ -35,7 +36,7 @@ class Waiting:
         reach = place.aws.reach() | {"endpoint_url": wire.url}
         self.cache = DynamoDBCache(place.table, lookup_seconds=lookup_seconds, **reach)
         # The bound is the call's own: it holds long before, and without, anybody's knowing that the table is away.
-        self.cache.connection.breaker = Breaker("dynamodb", failures=1_000, seconds=5)
+        self.cache.connection.breaker = Guard("dynamodb", BreakerRule(failures=1_000))
         self.machine = Machine(searching.search, executor=place.executor(), cache=self.cache, **PATIENT)
         self.run = self.machine.run()
         self.run.seal("waited for")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langgraph_prefetch.aws.breaker import Breaker, OpenBreakerError
+from langgraph_prefetch.aws.guard import Guard
 from langgraph_prefetch.aws.latency import (
     FIRST_POLL_SECONDS,
     LEAST_LOOKUP_SECONDS,
@@ -24,6 +24,8 @@ from langgraph_prefetch.aws.latency import (
 from langgraph_prefetch.aws.server_time import ServerTime
 from langgraph_prefetch.aws.threads import Threads
 from langgraph_prefetch.aws.voids import MOST_SCOPES, Voids
+from langgraph_prefetch.breaker import BreakerRule
+from langgraph_prefetch.errors import BreakerOpenError
 from tests.aws.parts import until
 
 SERVER = "Sun, 29 Nov 2026 22:40:00 GMT"
@@ -82,14 +84,15 @@ def test_a_clock_that_was_set_right_goes_by_itself_again() -> None:
     assert clock() == AT
 
 
-def fail(breaker: Breaker, harmless: tuple[type[Exception], ...] = ()) -> None:
+def fail(breaker: Guard, harmless: tuple[type[Exception], ...] = ()) -> None:
     with pytest.raises(KeyError), breaker.calling(harmless):
         raise KeyError
 
 
 def test_the_breaker_opens_and_closes(caplog: pytest.LogCaptureFixture) -> None:
     """Three failures in a row open it, with one line in the log; after its time one call tries, the others wait."""
-    breaker = Breaker("dynamodb", failures=3, seconds=0.1)
+    now = [0.0]
+    breaker = Guard("dynamodb", BreakerRule(failures=3, open_seconds=5), lambda: now[0])
     fail(breaker)
     fail(breaker)
     with breaker.calling():
@@ -99,25 +102,42 @@ def test_the_breaker_opens_and_closes(caplog: pytest.LogCaptureFixture) -> None:
             fail(breaker)
     assert [each.getMessage().partition(" (")[0] for each in caplog.records] == ["dynamodb does not work"]
     assert breaker.is_open
-    with pytest.raises(OpenBreakerError), breaker.calling():
+    with pytest.raises(BreakerOpenError), breaker.calling():
         pass
-    until(lambda: not breaker.is_open)
-    with breaker.calling(), pytest.raises(OpenBreakerError), breaker.calling():
+    now[0] += 5
+    assert not breaker.is_open
+    with breaker.calling(), pytest.raises(BreakerOpenError), breaker.calling():
         pass
     with breaker.calling():
         pass
 
 
 def test_what_is_harmless_opens_nothing() -> None:
-    breaker = Breaker("dynamodb", failures=1, seconds=60)
+    breaker = Guard("dynamodb", BreakerRule(failures=1))
     for _ in range(5):
         fail(breaker, (KeyError,))
     assert not breaker.is_open
 
 
+def test_a_caller_that_goes_away_opens_nothing() -> None:
+    """Interrupted calls say nothing of the service; the one that tries after an outage makes room for another."""
+    now = [0.0]
+    breaker = Guard("dynamodb", BreakerRule(failures=1, open_seconds=5), lambda: now[0])
+    with pytest.raises(KeyboardInterrupt), breaker.calling():
+        raise KeyboardInterrupt
+    assert not breaker.is_open
+    fail(breaker)
+    now[0] += 5
+    with pytest.raises(KeyboardInterrupt), breaker.calling():
+        raise KeyboardInterrupt
+    with breaker.calling():
+        pass
+    assert not breaker.is_open
+
+
 def test_many_threads_through_one_breaker() -> None:
     """Its bookkeeping never raises of itself."""
-    breaker, odd = Breaker("dynamodb", failures=2, seconds=0.001), list[BaseException]()
+    breaker, odd = Guard("dynamodb", BreakerRule(failures=2, open_seconds=0.001)), list[BaseException]()
 
     def work(number: int) -> None:
         for step in range(300):
@@ -125,7 +145,7 @@ def test_many_threads_through_one_breaker() -> None:
                 with breaker.calling():
                     if (step + number) % 3 == 0:
                         raise KeyError
-            except (KeyError, OpenBreakerError):
+            except (KeyError, BreakerOpenError):
                 pass
             except BaseException as error:  # noqa: BLE001 - reported below
                 odd.append(error)

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from langgraph_prefetch.aws import DynamoDBCache
+from langgraph_prefetch.aws.guard import Guard
 from langgraph_prefetch.aws.messages import body_of
 from langgraph_prefetch.aws.worker import Worker, WorkerSettings
+from langgraph_prefetch.breaker import BreakerRule
 from langgraph_prefetch.jobs import Form, Held, HeldState, Job
 from langgraph_prefetch.testing.local_aws import LocalAws
 from langgraph_prefetch.values import Output
@@ -251,10 +253,24 @@ async def test_a_throttled_write_does_not_repeat_the_search(place: Place, sender
     assert backend.begun == ["throttled"]
 
 
+async def test_a_fault_of_the_worker_itself_loses_no_message(
+    place: Place, sender: Sender, backend: Backend, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The worker goes on, and the message comes again when its time with this worker is over."""
+    job = sender.job("comes again")
+    sender.send(job)
+    async with working(place, backend, replace(QUICK, visibility_seconds=1, attempts=9)) as worker:
+        with monkeypatch.context() as broken:
+            broken.setattr(worker._handling, "_handled", None)
+            await eventually(lambda: "was not handled: TypeError" in caplog.text)
+        assert (await sender.ended(job)).output == Output("about comes again")
+    assert backend.begun == ["comes again"]
+
+
 async def test_a_table_that_is_away_wears_no_message_out(place: Place, sender: Sender, backend: Backend) -> None:
     """While the table does not work nothing is taken from the queue; afterwards all is done."""
     cache = place.cache()
-    cache.connection.breaker._seconds = cache.connection.breaker._breaker.context.ttl = 0.5
+    cache.connection.breaker = Guard("dynamodb", BreakerRule(failures=3, open_seconds=0.5))
     calls = ("UpdateItem", "PutItem", "BatchGetItem")
     faults = Faults(cache.connection.client, "InternalServerError", *calls, status=500)
     jobs = [sender.job(f"waits {number}") for number in range(5)]

@@ -26,7 +26,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     ),
     frozenset(
         {
-            *("values", "errors", "locks", "money", "passages", "query_hash"),
+            *("values", "errors", "breaker", "locks", "money", "passages", "query_hash"),
             *("sensitive", "speculative", "experiments"),
         }
     ),

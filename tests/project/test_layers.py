@@ -105,6 +105,7 @@ def test_backends_see_ports_and_below_only() -> None:
         words = {"ports", "events", "config", "keys", "report", "option_types", "outbound", "guesses", "near_miss"}
         words |= {"jobs", "key_digest", "live_variants", "handing"}
         assert allowed(room) - {room} == words | {
+            "breaker",
             "values",
             "errors",
             "experiments",

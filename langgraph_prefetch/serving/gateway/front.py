@@ -18,8 +18,8 @@ from langgraph_prefetch.events import EventHub, EventSink
 from langgraph_prefetch.experiments import Experiment, Key
 from langgraph_prefetch.live_variants import LiveVariants
 from langgraph_prefetch.ports import Clock
+from langgraph_prefetch.serving.gateway._extras import BreakerRule
 from langgraph_prefetch.serving.gateway.accounts import Account
-from langgraph_prefetch.serving.gateway.breaker import BreakerRule
 from langgraph_prefetch.serving.gateway.calls import After, Before
 from langgraph_prefetch.serving.gateway.core import Gateway
 from langgraph_prefetch.serving.gateway.gate import Gate, Warmth

@@ -13,9 +13,9 @@ from langgraph_prefetch.events import BreakerMoved, ComponentCalled, EventHub
 from langgraph_prefetch.locks import ForkSafeLock
 from langgraph_prefetch.money import shown
 from langgraph_prefetch.ports import Clock
+from langgraph_prefetch.serving.gateway._extras import Breaker, BreakerRule, Entered
 from langgraph_prefetch.serving.gateway.accounts import Account
 from langgraph_prefetch.serving.gateway.answers import Meter
-from langgraph_prefetch.serving.gateway.breaker import Breaker, BreakerRule, Entered
 from langgraph_prefetch.serving.gateway.calls import Call, current_pipeline
 from langgraph_prefetch.serving.gateway.limit import AdaptiveLimit, LimitRule
 from langgraph_prefetch.serving.gateway.outages import PassingError, is_outage, is_signal

@@ -1,5 +1,7 @@
 """A circuit breaker on the library ``purgatory``: its states and transitions, with the time passed in.
 
+The one of this package: services that searches go through (``aws``) and components behind gateways (``serving``).
+
 A breaker in front of each component, with an answer that is marked as degraded behind it, is what a production study
 of compound systems found needed so that one slow model does not take the whole agent down (arXiv 2604.25724).
 """
@@ -15,12 +17,12 @@ from langgraph_prefetch.errors import BreakerOpenError, ConfigurationError, Miss
 try:
     import purgatory.domain.model as states
 except ImportError as error:
-    raise MissingExtraError(error.name or "purgatory", "serving") from error
+    raise MissingExtraError(error.name or "purgatory", "aws,serving") from error  # those who import it know which
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BreakerRule:
-    """When a component is no longer asked.
+    """When a component, or a service, is no longer asked.
 
     Attributes:
         failures: so many in a row open the breaker.
