@@ -127,6 +127,36 @@ def test_a_lost_replica_loses_its_residents() -> None:
     assert served(desk)[0].replica != serving.replica
 
 
+def test_places_are_those_of_the_replicas_that_stay() -> None:
+    """However they come and go: a pool's load is counted against them."""
+    desk = Desk("p", policy=FirstCome(), replicas=3, concurrency=4, stateful=True)
+    assert desk.places == 12
+    desk.join(waiting("a"))
+    (serving,) = served(desk)
+    desk.lost(next(number for number in desk.replicas if number != serving.replica))
+    assert desk.places == 8
+    desk.resize(0)
+    desk.resize(1)
+    assert (desk.places, desk.numbers) == (4, (serving.replica,)), "the one on its way out stays"
+    desk.resize(0)
+    desk.lost(serving.replica)
+    assert desk.places == 0
+
+
+def test_requests_of_a_stateless_pool_go_to_whoever_is_free() -> None:
+    """And no replica is kept for them."""
+    desk = Desk("p", policy=FirstCome(), replicas=2)
+    for name in "ab":
+        desk.join(waiting(name))
+    first, second = served(desk)
+    desk.done(second)
+    desk.join(waiting("a"))
+    assert [each.replica for each in served(desk)] == [second.replica], "not to the busy one that served it first"
+    desk.resize(1)
+    desk.done(first)
+    assert len(desk.numbers) == 1
+
+
 def test_pressure_counts_from_the_last_time() -> None:
     """How many wait, for how long, and what happened meanwhile."""
     desk = Desk("p", policy=FirstCome(), replicas=1)
