@@ -77,6 +77,26 @@ def test_no_more_replicas_than_the_throughput_needs() -> None:
     assert "Left over: cpu=15" in found.explain()
 
 
+def test_where_either_kind_would_do_the_scarcer_resource_is_left() -> None:
+    """One replica is a tenth of the cpu and half of the gpu."""
+    on_gpu = Placement(name="gpu", resources={"gpu": 1}, mean_seconds=0.1)
+    either = chain(stage("say", 0.1, placements=(on_gpu,)), stage("limit", 1.0, {"tpu": 1}))
+    found = plan(either, {"cpu": 10, "gpu": 2, "tpu": 1})
+    assert found.stages[0].replicas == {"own": 1, "gpu": 0}
+    assert found.throughput == pytest.approx(1)
+
+
+def test_parts_of_replicas_bound_it_in_closed_form() -> None:
+    """On one resource: the budget over the work of a request, and of that work each stage has its share."""
+    found = plan(corrective(0.5), {"cpu": 21})
+    work = {"retrieve": 0.2, "grade": 0.8, "rewrite": 0.2, "generate": 0.3}
+    whole = sum(work.values())
+    assert found.bound == pytest.approx(21 / whole)
+    assert found.throughput < found.bound
+    assert found.next_units["cpu"].marginal == pytest.approx(1 / whole)
+    assert {each.stage: each.share for each in found.stages} == pytest.approx({n: w / whole for n, w in work.items()})
+
+
 def test_a_stage_may_run_on_other_kinds_of_replica() -> None:
     """Where a larger machine serves more for what it occupies, it is taken; what is left is filled with small ones."""
     large = Placement(name="large", resources={"gpu": 1}, mean_seconds=0.05)
