@@ -140,6 +140,33 @@ async def test_draining_lets_begun_requests_go_through_all_their_stages() -> Non
         await draining
 
 
+async def test_requests_return_to_the_instance_that_served_them_and_newcomers_stay_away_from_it() -> None:
+    """Of a stateful stage that requests come back to: those who are expected back count as load."""
+    edges = (
+        Edge(source=START, target="write", probability=1),
+        Edge(source="write", target="write", probability=0.5),
+        Edge(source="write", target=END, probability=0.5),
+    )
+    made: list[object] = []
+
+    class Writer:
+        def __init__(self) -> None:
+            made.append(self)
+
+        async def __call__(self) -> int:
+            return made.index(self)
+
+    async with Pools(FlowValues(name="loop", stages=FLOW.stages[1:], edges=edges), {"write": Writer}) as pools:
+        async with pools.request():
+            mine = await pools.visit("write")
+            for _ in range(3):
+                async with pools.request():
+                    assert await pools.visit("write") == 1 - mine, "nobody is expected back there"
+            assert [await pools.visit("write") for _ in range(3)] == [mine] * 3
+        async with pools.request():
+            assert await pools.visit("write") == mine, "who has left the flow is expected nowhere"
+
+
 async def test_stages_can_share_replicas() -> None:
     """As two prompts of one model do."""
     async with Pools(FLOW, STAGES, shared={"model": ("search", "write")}, replicas={"model": 4}) as pools:
