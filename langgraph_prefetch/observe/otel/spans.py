@@ -1,4 +1,4 @@
-"""Speculations and search calls as OpenTelemetry spans."""
+"""Speculations, search calls and what serving tells of, as OpenTelemetry spans."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from langgraph_prefetch.events import (
 from langgraph_prefetch.locks import ForkSafeLock
 from langgraph_prefetch.observe.otel import names
 from langgraph_prefetch.observe.otel.scope import INSTRUMENTATION, VERSION
+from langgraph_prefetch.observe.otel.serving_spans import Lasted, lasted
 from langgraph_prefetch.ports import Clock
 
 MAX_OPEN_SPANS = 4_096
@@ -47,7 +48,7 @@ class SpanSink:
     A speculation is a span ``execute_tool {tool}`` at the root of a trace of its own, since it may outlive whatever
     started it; it is linked to the span that was current then. A search call is a span ``search_call {tool}`` below the
     current span, linked to the speculation that served it. It is not named ``execute_tool``, or an agent that is
-    instrumented already would show each of its tool calls twice.
+    instrumented already would show each of its tool calls twice. So are the calls of a gateway, pipelines and warm-ups.
 
     Args:
         tracer_provider: the global one if None.
@@ -80,7 +81,8 @@ class SpanSink:
             case SearchCallAnswered():
                 self._answer(event)
             case _:
-                pass
+                if (found := lasted(event)) is not None:
+                    self._last(found)
 
     def close(self) -> None:
         """End the spans that are still open."""
@@ -185,6 +187,19 @@ class SpanSink:
             start_time=ended - round(event.waited_seconds * NANOSECONDS),
         )
         if event.failed:
+            span.set_status(Status(StatusCode.ERROR))
+        span.end(ended)
+
+    def _last(self, found: Lasted) -> None:
+        ended = self._wall(found.at)
+        attributes = found.attributes if found.error is None else {**found.attributes, names.ERROR_TYPE: found.error}
+        span = self._tracer.start_span(
+            found.name,
+            kind=SpanKind.INTERNAL,
+            attributes=attributes,
+            start_time=ended - round(found.seconds * NANOSECONDS),
+        )
+        if found.error is not None:
             span.set_status(Status(StatusCode.ERROR))
         span.end(ended)
 

@@ -1,6 +1,5 @@
 """The sink that users subscribe: links and counts of a whole agent run, and nothing that slows it."""
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -59,17 +58,14 @@ def test_an_exporter_that_hangs_changes_and_slows_no_answer() -> None:
         tracers.add_span_processor(SimpleSpanProcessor(Stuck(gate)))
         sink = otel_sink(tracer_provider=tracers, metrics=False, max_queued=5)
 
-        def run(*, traced: bool) -> tuple[Any, float]:
+        def run(*, traced: bool) -> Any:
             agent = agent_of(*[thinks(f"Lake {number}") for number in range(4)], DONE)
             if traced:
                 agent.prefetch.subscribe(sink)
-            began = time.monotonic()
             *_, last = agent.stream(GO, stream_mode="values")
-            return plain(last["messages"]), time.monotonic() - began
+            return plain(last["messages"])
 
-        (bare, _), (traced, seconds) = run(traced=False), run(traced=True)
-        assert traced == bare
-        assert seconds < 5, "the exporter waits for ever"
+        assert run(traced=True) == run(traced=False)  # which ended, though the exporter waits for ever
         assert sink.dropped > 0
         gate.set()
         sink.close()
@@ -97,7 +93,8 @@ def test_spans_and_metrics_can_each_be_left_out() -> None:
                 sink(event)
             sink.close()
         assert seen.count(names.SEARCH_CALLS) == 1
-        assert len(seen.exporter.get_finished_spans()) == 2
+        kinds = {span.name.partition(" ")[0] for span in seen.exporter.get_finished_spans()}
+        assert kinds == {"execute_tool", "search_call", "gateway", "pipeline", "warm"}
 
 
 def test_a_sink_that_would_do_nothing_is_refused() -> None:
