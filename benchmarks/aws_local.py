@@ -7,7 +7,8 @@ below `.tools`. The study's agents search an embedded PostgreSQL. Nothing leaves
 in count and time. Linux alone: processor time and memory are read from `/proc`.
 
 - study (about 12 minutes): the study's run with worker processes, as `benchmarks/aws/study.py` says.
-- throughput (1 minute): searches that take no time, as fast as two workers answer them, and 500 a second offered.
+- throughput (1 minute): searches that take no time, as fast as two workers answer them, then 500 a second offered and
+  more while they keep up; and the processor time that a search takes each process.
 - kills (2 minutes): a worker is killed (-9) every ten seconds, and a new one started.
 - outage (4 minutes): the queue's and the table's server are stopped for a minute each, while agents work.
 - memory (5 minutes): 50,000 messages.

@@ -7,7 +7,7 @@ that none is taken for a reserved word, and every value is a parameter.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from langgraph_prefetch.aws.faults import CONDITION
@@ -25,9 +25,7 @@ def insert(table: str, item: Item) -> dict[str, Any]:
     return {"Statement": f'INSERT INTO "{table}" VALUE {{{names}}}', "Parameters": list(item.values())}
 
 
-def update(
-    table: str, key: Value, values: Item, equal: Item, more: str = "", parameters: Sequence[Value] = ()
-) -> dict[str, Any]:
+def update(table: str, key: Value, values: Item, equal: Item, missing: str = "") -> dict[str, Any]:
     """Set attributes of an item.
 
     Args:
@@ -35,15 +33,15 @@ def update(
         key: of the item.
         values: what is set.
         equal: attributes that must have these values.
-        more: a further condition, its attributes quoted.
-        parameters: its values.
+        missing: one that it must not have.
     """
     sets = " ".join(f'SET "{name}" = ?' for name in values)
-    where = " AND ".join(f'"{name}" = ?' for name in (KEY, *equal))
-    further = f" AND ({more})" if more else ""
+    conditions = [f'"{name}" = ?' for name in (KEY, *equal)]
+    if missing:
+        conditions.append(f'"{missing}" IS MISSING')
     return {
-        "Statement": f'UPDATE "{table}" {sets} WHERE {where}{further}',
-        "Parameters": [*values.values(), key, *equal.values(), *parameters],
+        "Statement": f'UPDATE "{table}" {sets} WHERE {" AND ".join(conditions)}',
+        "Parameters": [*values.values(), key, *equal.values()],
     }
 
 

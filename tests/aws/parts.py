@@ -70,7 +70,7 @@ class WorkerProcess:
         return self.process.pid
 
     def ready(self) -> "WorkerProcess":
-        assert self._ready.wait(30), self.lines
+        assert self._ready.wait(120), self.lines
         assert self.process.poll() is None, self.lines
         return self
 
@@ -126,10 +126,12 @@ class Faults:
         self.seen += 1
         body = json.dumps({"__type": f"com.amazonaws#{self._code}", "message": "injected"}).encode()
         headers = {"content-type": "application/x-amz-json-1.0", "x-amzn-query-error": f"{self._code};Sender"}
-        return AWSResponse(request.url, self._status, headers, _Raw(body))
+        return AWSResponse(request.url, self._status, headers, Raw(body))
 
 
-class _Raw:
+class Raw:
+    """A body as botocore reads it."""
+
     def __init__(self, body: bytes) -> None:
         self._body = body
 

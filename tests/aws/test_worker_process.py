@@ -3,6 +3,8 @@
 import json
 import urllib.error
 import urllib.request
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,23 @@ def test_sigterm_under_load(place: Place, start_worker: StartWorker, log: Path) 
     until(lambda: all_ready(sender, jobs), 40)
     assert len(searched(log)) == 20
     assert other.stop() == 0
+
+
+def test_two_workers_never_do_one_search_twice(place: Place, start_worker: StartWorker, log: Path) -> None:
+    """Every message comes three times, to two processes that take, claim and answer many at once."""
+    sender = Sender(place)
+    jobs = [sender.job(f"once {number}") for number in range(60)]
+    options = ("--concurrency", "16", "--prefetch", "16", "--visibility-seconds", "30")
+    workers = [start_worker(place, *options, seconds=0.01) for _ in range(2)]
+    for worker in workers:
+        worker.ready()
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda _: sender.send(*jobs), range(3)))
+    until(lambda: all_ready(sender, jobs), 40)
+    assert [worker.stop() for worker in workers] == [0, 0]
+    assert Counter(line["begins"] for line in searching.lines(log) if "begins" in line) == Counter(
+        job.arguments["query"] for job in jobs
+    )
 
 
 def test_health_and_metrics(place: Place, start_worker: StartWorker) -> None:

@@ -77,11 +77,14 @@ class Writes:
         return await self._results.put(found, len(found.packed.data))
 
     def _claim(self, jobs: Sequence[Job]) -> list[Claim | Exception]:
-        now, first = self._now(), {job.id: job for job in reversed(jobs)}
-        together = [job for job in jobs if first[job.id] is job]  # a message that came twice is not for one batch
-        codes = self._sent([self._claim_statement(job, now) for job in together])
-        mine = {id(job) for job, code in zip(together, codes, strict=True) if code == ""}
-        return [Claim.MINE if id(job) in mine else _told(partial(self._claim_alone, job)) for job in jobs]
+        now, last = self._now(), len(jobs) - 1
+        first = {job.id: last - number for number, job in enumerate(reversed(jobs))}  # not twice in one batch
+        sent = self._sent([self._claim_statement(jobs[number], now) for number in first.values()])
+        codes = dict(zip(first.values(), sent, strict=True))
+        return [
+            Claim.MINE if codes.get(number) == "" else _told(partial(self._claim_alone, job))
+            for number, job in enumerate(jobs)
+        ]
 
     def _finish(self, results: Sequence[Found]) -> list[bool | Exception]:
         codes = self._sent([self._finish_statement(found) for found in results])
@@ -105,8 +108,7 @@ class Writes:
             key,
             {name: values[name] for name in ("owner", "lease", "began")},
             {name: values[name] for name in ("state", "gen")},
-            '"owner" IS MISSING OR "lease" < ?',
-            [values["began"]],
+            missing="owner",
         )
 
     def _finish_statement(self, found: Found) -> dict[str, Any]:
