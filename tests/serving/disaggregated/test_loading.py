@@ -127,7 +127,7 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(SimulationError, match="no turns"):
         simulate_loading(cluster, [[]])
     with pytest.raises(SimulationError, match="a turn of"):
-        simulate_loading(cluster, [[Turn(1_000_000, 1, 1)]])
+        simulate_loading(cluster, [[Turn(1, 1, 1), Turn(1_000_000, 1, 1)]])
     with pytest.raises(SimulationError, match="arrivals_per_second"):
         simulate_loading(cluster, AGENTS, arrivals_per_second=0)
     with pytest.raises(SimulationError, match="at least one"):
