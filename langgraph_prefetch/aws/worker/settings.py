@@ -17,8 +17,8 @@ class WorkerSettings:
 
     Attributes:
         concurrency: searches at once.
-        prefetch: messages held beyond those, so that the next search begins at once. What one worker holds no other
-            can take up; keep it small where searches are slow.
+        prefetch: messages held beyond those, so that the next search begins at once; more are taken when half of
+            them are used up. What one worker holds no other can take up; keep it small where searches are slow.
         visibility_seconds: how long a message, and the claim to its job, stay with this worker unless they are
             extended, as they are every third of it while the search runs. After a crash another worker goes on then.
         wait_seconds: of one long poll.
