@@ -11,10 +11,10 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from langgraph_prefetch.errors import MissingExtraError, NoEngineError
+from langgraph_prefetch.serving.disaggregated.clients import OwnsClient
 from langgraph_prefetch.serving.disaggregated.engine_choice import EngineChooser, Lease
 
 try:
@@ -46,7 +46,7 @@ class Prefilled:
     cached_tokens: int | None
 
 
-class EnginePool:
+class EnginePool(OwnsClient):
     """Engines, a chooser and a client. An async context manager.
 
     Args:
@@ -68,7 +68,7 @@ class EnginePool:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
-        self._client = httpx.AsyncClient(timeout=timeout_seconds, headers=headers, trust_env=False)
+        super().__init__(timeout=timeout_seconds, headers=headers)
         self._chooser, self._clock, self._failures = chooser, clock, failures
 
     @asynccontextmanager
@@ -168,18 +168,6 @@ class EnginePool:
         if isinstance(error, httpx.HTTPStatusError):
             return error.response.status_code in _OUT_OF_ORDER
         return isinstance(error, (OSError, httpx.TransportError, *self._failures))
-
-    async def aclose(self) -> None:
-        """Close its connections."""
-        await self._client.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
 
 def _text(messages: Messages) -> str:

@@ -6,11 +6,11 @@ import asyncio
 import re
 from contextlib import nullcontext
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 from langgraph_prefetch.errors import ConfigurationError, MissingExtraError, UnknownBlobError
 from langgraph_prefetch.errors.serving import ShortReadError
+from langgraph_prefetch.serving.disaggregated.clients import OwnsClient
 from langgraph_prefetch.serving.disaggregated.link import Link, Transfer
 
 try:
@@ -69,7 +69,7 @@ class FileRanges:
         return _exact(data, key, stop - start)
 
 
-class HttpRanges:
+class HttpRanges(OwnsClient):
     """Blobs below an address that answers range requests. An async context manager.
 
     Args:
@@ -85,7 +85,7 @@ class HttpRanges:
         if not base_url.startswith(("http://", "https://")):
             raise ConfigurationError("base_url begins with http:// or https://")
         limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
-        self._client = httpx.AsyncClient(timeout=timeout_seconds, limits=limits, trust_env=False)
+        super().__init__(timeout=timeout_seconds, limits=limits)
         self._base_url, self._link = base_url.rstrip("/"), link
 
     async def size(self, key: str) -> int:
@@ -105,18 +105,6 @@ class HttpRanges:
         with self._link.transfer(speculative=speculative) if self._link else nullcontext() as transfer:
             async with self._client.stream("GET", url, headers=headers) as answer:
                 return await _body(answer, key, stop - start, transfer)
-
-    async def aclose(self) -> None:
-        """Close its connections."""
-        await self._client.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
-        await self.aclose()
 
 
 async def _body(answer: httpx.Response, key: str, size: int, transfer: Transfer | None) -> bytes:
