@@ -1,6 +1,7 @@
 """The deployment's templates: valid, private, encrypted, and no more rights than the code uses."""
 
 import asyncio
+import json
 import secrets
 import subprocess
 import sys
@@ -14,7 +15,9 @@ import boto3
 import pytest
 
 from langgraph_prefetch.aws import DynamoDBCache, SQSExecutor
+from langgraph_prefetch.aws.table import Claim
 from langgraph_prefetch.aws.worker import Worker, WorkerSettings
+from langgraph_prefetch.aws.worker.writes import Writes
 from langgraph_prefetch.jobs import Job
 from langgraph_prefetch.speculation.flight import FlightState
 from langgraph_prefetch.testing.local_aws import REGION
@@ -23,6 +26,8 @@ from tests.aws import searching
 from tests.aws.machine import Machine
 from tests.aws.parts import Place, until
 from tests.aws.templates import EXAMPLES, actions, resources, statements
+from tests.aws.test_writes import found as result_of
+from tests.aws.test_writes import new_job
 
 BOTH = ("prefetch.yaml", "network.yaml")
 SERVICES = {"SQS": "sqs", "DynamoDB": "dynamodb"}
@@ -112,7 +117,11 @@ class Called:
         self.session = boto3.Session(aws_access_key_id="a", aws_secret_access_key="b", region_name=REGION)
         self.session.events.register("before-call.*.*", self._note)
 
-    def _note(self, model: Any, **_: Any) -> None:
+    def _note(self, model: Any, params: Any, **_: Any) -> None:
+        if model.name == "BatchExecuteStatement":
+            verbs = {each["Statement"].split()[0] for each in json.loads(params["body"])["Statements"]}
+            self.actions |= {f"dynamodb:PartiQL{verb.title()}" for verb in verbs}
+            return
         service = SERVICES[model.service_model.service_id]
         self.actions.add(f"{service}:{BATCHES.get(model.name, model.name)}")
 
@@ -125,6 +134,7 @@ def test_agent_and_worker_may_do_exactly_what_they_do(place: Place) -> None:
     cache.check()
     with working(place, worker) as running:
         use(executor, cache, running)
+    asyncio.run(together(place.cache(session=worker.session)))
     executor.close()
     cache.close()
     (policy,) = resources("prefetch.yaml", "AWS::IAM::ManagedPolicy").values()
@@ -139,6 +149,14 @@ def found(job: Job) -> Output:
     if query == "poison":
         raise ConnectionError("the backend is away")
     return Output(secrets.token_hex(600_000) if query == "large" else searching.answer(query))
+
+
+async def together(cache: DynamoDBCache) -> None:
+    """What a worker writes when two messages come at once."""
+    jobs, writes = [new_job(cache), new_job(cache)], Writes(cache.table, cache.connection, "owner", 30, cache.now)
+    assert await asyncio.gather(*map(writes.claim, jobs)) == [Claim.MINE] * 2
+    assert await asyncio.gather(*(writes.finish(result_of(job)) for job in jobs)) == [True] * 2
+    cache.close()
 
 
 @contextmanager
