@@ -1,5 +1,6 @@
 """Warm-up: what will be needed is started at once, ahead of its call, and what is expected is kept warm."""
 
+from langgraph_prefetch.serving.warmup.expected import ExpectedWarmth
 from langgraph_prefetch.serving.warmup.functions import WarmedByCall
 from langgraph_prefetch.serving.warmup.keeping import WarmRule, WarmStage, keep_warm, stages_of
 from langgraph_prefetch.serving.warmup.processes import ServerProcess
@@ -10,6 +11,7 @@ from langgraph_prefetch.serving.warmup.warmer import REQUEST, Warmable, WarmComp
 __all__ = [
     "REQUEST",
     "ComponentScaling",
+    "ExpectedWarmth",
     "ScalingRule",
     "ServerProcess",
     "WarmComponent",

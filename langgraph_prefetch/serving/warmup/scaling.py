@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, exp
 
@@ -43,11 +43,16 @@ class ComponentScaling:
     Args:
         stages: what the components need; the name of each is that of its pool.
         rule: how fast, and how much.
-        keep: pool -> replicas that stay in any case, such as `keep_warm` says; else the baseline of what is critical.
+        keep: pool -> replicas that stay in any case, or a function that says so each time, such as
+            `ExpectedWarmth.replicas`; else the baseline of what is critical.
     """
 
     def __init__(
-        self, stages: Iterable[WarmStage], rule: ScalingRule | None = None, *, keep: Mapping[str, int] | None = None
+        self,
+        stages: Iterable[WarmStage],
+        rule: ScalingRule | None = None,
+        *,
+        keep: Mapping[str, int] | Callable[[], Mapping[str, int]] | None = None,
     ) -> None:
         self._stages, self._rule = {each.name: each for each in stages}, rule or ScalingRule()
         self._keep = keep
@@ -61,12 +66,14 @@ class ComponentScaling:
         self._told_at = now
         if passed <= 0:
             return {}
-        return {each.pool: self._size(self._stages[each.pool], each, passed) for each in pressures if self._of(each)}
+        keep = self._keep() if callable(self._keep) else self._keep or {}
+        return {
+            each.pool: self._size(self._stages[each.pool], each, passed, keep)
+            for each in pressures
+            if each.pool in self._stages
+        }
 
-    def _of(self, pressure: StagePressure) -> bool:
-        return pressure.pool in self._stages
-
-    def _size(self, stage: WarmStage, pressure: StagePressure, passed: float) -> int:
+    def _size(self, stage: WarmStage, pressure: StagePressure, passed: float, keep: Mapping[str, int]) -> int:
         rule = self._rule
         now, before = pressure.arrived / passed, self._rates.get(stage.name)
         rate = now if before is None else now + (before - now) * exp(-passed / rule.rise_seconds)
@@ -74,7 +81,5 @@ class ComponentScaling:
         self._rates[stage.name], self._peaks[stage.name] = rate, peak
         visits = peak / rule.utilisation + pressure.waiting / rule.drain_seconds
         wanted = ceil(visits * stage.service_seconds / stage.concurrency - 1e-9)
-        least = stage.baseline if stage.critical else 0
-        if self._keep is not None:
-            least = self._keep.get(stage.name, least)
+        least = keep.get(stage.name, stage.baseline if stage.critical else 0)
         return min(rule.most, max(least, wanted))

@@ -95,6 +95,11 @@ class Warmer:
         elif isinstance(event, SpeculationStarted):
             self.need(event.tool, cause="intent")
 
+    @property
+    def names(self) -> frozenset[str]:
+        """Of its components."""
+        return frozenset(self._components)
+
     def open(self) -> None:
         """Start the baseline. Never waits."""
         self.warm(self._baseline, cause="baseline")
