@@ -38,14 +38,14 @@ def merged(rows: pa.RecordBatch, group: Group) -> tuple[pa.RecordBatch, int]:
         unit = units[source]
         fresh = dict.fromkeys(ids[start:end])
         again: list[int] = []
-        if unit.ids or len(fresh) < end - start:
-            known = unit.ids = unit.ids or {}
+        known = unit.ids = unit.ids or {}
+        if len(fresh) < end - start or not known.keys().isdisjoint(fresh):
             for row in range(start, end):
                 if ids[row] in known:
                     again.append(row)
                 known[ids[row]] = None
         else:
-            unit.ids = fresh
+            known |= fresh
         duplicates += len(again)
         out += range(start, end) if unit.present else again
     if not out:

@@ -94,6 +94,11 @@ class Pace:
         self._others = max((seconds for name, seconds in stages.items() if name != "upsert"), default=0.0)
         self.pace = max(stages.values(), default=0.0)
 
+    def waits(self) -> None:
+        """A batch is ready and the only writer busy: the second does not wait for what the model says of the first."""
+        if not self._settled and self.writers == 1 and not self._wrote:
+            self.writers = min(2, self._settings.max_writers)
+
     def wrote(self, items: int, seconds: float) -> None:
         """A batch was written.
 

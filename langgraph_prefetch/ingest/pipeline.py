@@ -99,7 +99,8 @@ class Pipeline:
         self._requests, self._engine, self._store, self._keeper = requests, engine, store, keeper
         self._settings, self._skipped, self._tell = settings, skipped, tell
         self._pace = pace
-        self.writers = 0
+        self.writers = self._writing = 0
+        self._hiring: asyncio.TaskGroup | None = None
         self._loop_began = time.thread_time()
         self._computed = 0.0
         self._ledger = Workers(1, "langgraph-prefetch-ledger")
@@ -236,6 +237,9 @@ class Pipeline:
     async def _vectors(self, rows: pa.RecordBatch, group: Group) -> pa.RecordBatch:
         matrix, refused = await self._requests.vectors(rows)
         batch = with_vectors(rows, matrix)
+        if self._hiring is not None and self._to_upsert.depth.items and self._writing >= self.writers:
+            self._pace.waits()
+            self._hire(self._hiring)
         return self._without(batch, refused, group) if refused else batch
 
     def _without(self, rows: pa.RecordBatch, refused: dict[int, str], group: Group) -> pa.RecordBatch:
@@ -258,7 +262,9 @@ class Pipeline:
     async def _upsert_all(self) -> None:
         """Write what comes."""
         async with asyncio.TaskGroup() as writers:
+            self._hiring = writers
             self._hire(writers)
+        self._hiring = None
         await self._to_finish.close()
 
     def _hire(self, tasks: asyncio.TaskGroup) -> None:
@@ -268,37 +274,46 @@ class Pipeline:
             self.writers += 1
 
     async def _upsert(self, number: int, tasks: asyncio.TaskGroup) -> None:
-        async with self._writer(number) as (worker, writer):
-            while (batch := await self._to_upsert.get()) is not None:
-                rows = await batch.vectors
-                group = batch.group.group
-                self._steps.add("embed", batch.number, batch.rows.num_rows, rows.num_rows, partial(of_vectors, rows))
-                written = Written()
-                if rows.num_rows:
-                    began = time.perf_counter()
-                    with stage("upsert"):
-                        try:
-                            written = await worker.run(writer.write, rows)
-                        except RefusedPassagesError as error:
-                            rows = self._without(rows, error.refused, group)
-                            written = await worker.run(writer.write, rows) if rows.num_rows else Written()
-                        await self._wrote(rows)
-                    seconds = time.perf_counter() - began
-                    self._timed("upsert", rows.num_rows, seconds)
-                    self._pace.wrote(rows.num_rows, seconds)
-                    self.stage_seconds["upsert"] += seconds
-                self._steps.add("upsert", batch.number, batch.rows.num_rows, rows.num_rows, partial(of_ids, rows))
-                self.written += written
-                self.rows_written += rows.num_rows
-                batch.group.batches -= 1
-                if not batch.group.batches:
-                    await self._done(group)
-                self._tell()
-                if self.writers > self._pace.writers:
-                    self.writers -= 1
-                    return
-                if self._to_upsert.depth.items:
-                    self._hire(tasks)
+        try:
+            async with self._writer(number) as (worker, writer):
+                while (batch := await self._to_upsert.get()) is not None:
+                    await self._write(worker, writer, batch)
+                    if self.writers > self._pace.writers:
+                        self.writers -= 1
+                        return
+                    if self._to_upsert.depth.items:
+                        self._hire(tasks)
+        except BaseException:
+            self._hiring = None  # the group is about to end
+            raise
+
+    async def _write(self, worker: Workers, writer: PassageWriter, batch: _Batch) -> None:
+        rows = await batch.vectors
+        group = batch.group.group
+        self._steps.add("embed", batch.number, batch.rows.num_rows, rows.num_rows, partial(of_vectors, rows))
+        written = Written()
+        if rows.num_rows:
+            began = time.perf_counter()
+            self._writing += 1
+            with stage("upsert"):
+                try:
+                    written = await worker.run(writer.write, rows)
+                except RefusedPassagesError as error:
+                    rows = self._without(rows, error.refused, group)
+                    written = await worker.run(writer.write, rows) if rows.num_rows else Written()
+                await self._wrote(rows)
+            self._writing -= 1
+            seconds = time.perf_counter() - began
+            self._timed("upsert", rows.num_rows, seconds)
+            self._pace.wrote(rows.num_rows, seconds)
+            self.stage_seconds["upsert"] += seconds
+        self._steps.add("upsert", batch.number, batch.rows.num_rows, rows.num_rows, partial(of_ids, rows))
+        self.written += written
+        self.rows_written += rows.num_rows
+        batch.group.batches -= 1
+        if not batch.group.batches:
+            await self._done(group)
+        self._tell()
 
     async def _wrote(self, rows: pa.RecordBatch) -> None:
         if rows.num_rows and self._keeper.by_row:

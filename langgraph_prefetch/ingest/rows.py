@@ -75,8 +75,8 @@ def _digests(pieces: pa.RecordBatch) -> NDArray[np.uint8]:
     source, text, metadata = (pieces.column(name).cast(pa.binary()) for name in _HASHED)
     lengths = [_kernels.binary_length(column).cast(pa.string()).cast(pa.binary()) for column in (source, text)]
     comma, nothing = pa.scalar(b",", pa.binary()), pa.scalar(b"", pa.binary())
-    content = _kernels.binary_join_element_wise(source, text, metadata, nothing, memory_pool=POOL)
-    joined = _kernels.binary_join_element_wise(*lengths, content, comma, memory_pool=POOL)
+    told_of = (lengths[0], comma, lengths[1], comma, source, text, metadata)
+    joined = _kernels.binary_join_element_wise(*told_of, nothing, memory_pool=POOL)
     # Views of the buffer would be dearer than bytes: the garbage collector keeps count of every one.
     told = joined.to_numpy(zero_copy_only=False).tolist()
     digests = b"".join([blake2b(each, digest_size=32).digest() for each in told])

@@ -11,7 +11,7 @@ from langgraph_prefetch.errors import MissingExtraError, UnreadableDocumentError
 from langgraph_prefetch.ingest.sources.columns import MOST_CHARS, MOST_DOCUMENTS, Documents
 from langgraph_prefetch.ingest.sources.decode import BLANK, NUL, marked_encoding
 from langgraph_prefetch.ingest.sources.formats import Opened, Reading
-from langgraph_prefetch.ingest.sources.metadata import holds_nul
+from langgraph_prefetch.ingest.sources.metadata import holds_nul, written_at_once
 from langgraph_prefetch.ingest.sources.shapes import Skipped
 
 try:
@@ -24,7 +24,7 @@ def read_jsonl(opened: Opened) -> Iterator[Documents | Skipped]:
     """A document for each line, in bounded memory. A line that is no such object is skipped, blank ones silently."""
     make, limit = _maker(opened.reading), opened.reading.max_bytes
     texts: list[str] = []
-    metadatas: list[bytes] = []
+    records: list[dict[str, Any]] = []
     chars = 0
     lines = _lines(opened)
     for number, line in enumerate(lines, start=1):
@@ -34,27 +34,32 @@ def read_jsonl(opened: Opened) -> Iterator[Documents | Skipped]:
                 line = next(lines, b"")  # the rest of it
             continue
         try:
-            text, metadata = make(line)
+            text, record = make(line)
         except UnreadableDocumentError as error:
             if not line.isspace():
                 yield Skipped(where=f"{opened.source}:{number}", reason=str(error))
             continue
         texts.append(text)
-        metadatas.append(metadata)
+        records.append(record)
         chars += len(line)
         if chars >= MOST_CHARS or len(texts) >= MOST_DOCUMENTS:
-            yield Documents.of_source(opened.source, texts, metadatas)
-            texts, metadatas, chars = [], [], 0
+            yield Documents.of_source(opened.source, texts, _metadatas(records))
+            texts, records, chars = [], [], 0
     if texts:
-        yield Documents.of_source(opened.source, texts, metadatas)
+        yield Documents.of_source(opened.source, texts, _metadatas(records))
 
 
-def _maker(reading: Reading) -> Callable[[bytes], tuple[str, bytes]]:
+def _metadatas(records: list[dict[str, Any]]) -> list[bytes]:
+    written = written_at_once(records, None, orjson.OPT_SORT_KEYS)
+    return written or [orjson.dumps(record, None, orjson.OPT_SORT_KEYS) for record in records]
+
+
+def _maker(reading: Reading) -> Callable[[bytes], tuple[str, dict[str, Any]]]:
     """Makes text and metadata of lines; what is the same for all is looked up once, since there may be millions."""
     text_field, title_field, kept = reading.text_field, reading.title_field, reading.metadata_fields
-    titled, loads, dumps, options = reading.titled, orjson.loads, orjson.dumps, orjson.OPT_SORT_KEYS
+    titled, loads = reading.titled, orjson.loads
 
-    def make(line: bytes) -> tuple[str, bytes]:
+    def make(line: bytes) -> tuple[str, dict[str, Any]]:
         try:
             record = loads(line)
         except orjson.JSONDecodeError as error:
@@ -71,11 +76,10 @@ def _maker(reading: Reading) -> Callable[[bytes], tuple[str, bytes]]:
             text = titled(title.strip(), text)
         if kept is not None:
             record = {name: record[name] for name in kept if name in record}
-        metadata = dumps(record, None, options)
-        # In this order since it is dear and hardly ever there: an escape at all, this escape, the character.
-        if b"\\" in line and b"\\u0000" in line and ("\0" in text or holds_nul(metadata)):
+        # In this order since it is dear and hardly ever there: this escape, the character.
+        if b"\\u0000" in line and ("\0" in text or holds_nul(orjson.dumps(record))):
             raise UnreadableDocumentError(NUL)
-        return text, metadata
+        return text, record
 
     return make
 

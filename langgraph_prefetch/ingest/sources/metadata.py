@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from langgraph_prefetch.errors import MissingExtraError, UnreadableDocumentError
@@ -13,6 +13,7 @@ try:
 except ImportError as error:
     raise MissingExtraError("orjson", "ingest") from error
 
+_ESCAPED = rb"\u0000"
 _OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
 
 
@@ -38,9 +39,10 @@ def metadata_bytes(metadata: Mapping[str, Any]) -> bytes:
 
 def metadata_column(metadatas: Sequence[Mapping[str, Any]]) -> tuple[list[bytes], dict[int, str]]:
     """As ``metadata_bytes`` of each, many times as fast; by place what is wrong with those that have no such form."""
-    column = _written_at_once(metadatas)
-    if column is not None:
-        return column, {}
+    if set(map(type, metadatas)) == {dict}:
+        column = written_at_once(list(metadatas), str, _OPTIONS)
+        if column is not None and not any(map(holds_nul, column if _ESCAPED in b"".join(column) else ())):
+            return column, {}
     column, faults = [], {}
     for place, each in enumerate(metadatas):
         try:
@@ -51,16 +53,18 @@ def metadata_column(metadatas: Sequence[Mapping[str, Any]]) -> tuple[list[bytes]
     return column, faults
 
 
-def _written_at_once(metadatas: Sequence[Mapping[str, Any]]) -> list[bytes] | None:
-    """All as one list, taken apart again; None where that cannot be done: a call costs ten times what it writes."""
-    if not metadatas or set(map(type, metadatas)) != {dict}:
-        return None
+def written_at_once(objects: list[Any], default: Callable[[Any], Any] | None, options: int) -> list[bytes] | None:
+    """As ``orjson.dumps`` of each dictionary: all as one list, taken apart again, since it is calls that cost.
+
+    Returns:
+        None where that cannot be done, or one of them has no such form.
+    """
     try:
-        written = orjson.dumps(metadatas if type(metadatas) is list else list(metadatas), str, _OPTIONS)
+        written = orjson.dumps(objects, default, options)
     except TypeError:
         return None
     # Between objects stands "},{", and elsewhere hardly ever; where it is found no more often, it was found only there.
-    if written.count(b"},{") != len(metadatas) - 1 or holds_nul(written):
+    if not objects or written.count(b"},{") != len(objects) - 1:
         return None
     return written[1:-1].replace(b"},{", b"}\n{").split(b"\n")  # JSON in one line has no other line feed
 
@@ -68,4 +72,4 @@ def _written_at_once(metadatas: Sequence[Mapping[str, Any]]) -> list[bytes] | No
 def holds_nul(json: bytes) -> bool:
     """Whether a string of a JSON text holds a NUL."""
     # Without escaped backslashes, what looks like the escape is it.
-    return b"\\u0000" in json and b"\\u0000" in json.replace(rb"\\", b"")
+    return _ESCAPED in json and b"\\u0000" in json.replace(rb"\\", b"")

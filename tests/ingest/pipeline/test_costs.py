@@ -220,6 +220,19 @@ def test_a_writer_that_did_not_help_goes_again() -> None:
     assert pace.writers == 1
 
 
+@pytest.mark.parametrize(("settings", "writers"), [({}, 2), ({"max_writers": 1}, 1), ({"writers": 1}, 1)])
+def test_the_second_comes_as_soon_as_a_batch_waits(settings: dict[str, int], writers: int) -> None:
+    """Before the first has been measured, and where there may be two; what was measured decides from then on."""
+    pace = Pace(IngestSettings(**settings), blocking=False)
+    pace.waits()
+    assert pace.writers == writers
+    measured = Pace(IngestSettings(**settings), blocking=False)
+    measured.hear({"load": 5e-5})
+    _wrote(measured, 2, 0.06)
+    measured.waits()
+    assert measured.writers == 1
+
+
 def test_one_writer_is_enough_for_a_slow_source() -> None:
     """And what is set is kept."""
     for settings, load in ((IngestSettings(), 5e-5), (IngestSettings(writers=1), 0.0)):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langgraph_prefetch.errors import UnreadableDocumentError
-from langgraph_prefetch.ingest.grouping import FIRST_ROWS, Block, Grouping
+from langgraph_prefetch.ingest.grouping import FIRST_ROWS, Block, Group, Grouping
 from langgraph_prefetch.ingest.settings import IngestSettings
 from langgraph_prefetch.ingest.sources import Document, Skipped, files
 from langgraph_prefetch.ingest.sources.columns import MOST_DOCUMENTS, Documents, collected, columns_of
@@ -82,6 +82,19 @@ def test_a_column_of_metadata_is_that_of_each(bad: dict[str, Any]) -> None:
     assert faults == {1: str(raised.value)}
 
 
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.sampled_from(["", "},{", "\n", '"', "\\", "é"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "b", "},{"]), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(["a", "b", "}"]), _json, max_size=3), max_size=5))
+def test_what_is_written_at_once_is_what_is_written_one_by_one(metadatas: list[dict[str, Any]]) -> None:
+    """Whatever stands in them that looks like the border between two."""
+    assert metadata_column(metadatas) == ([metadata_bytes(each) for each in metadatas], {})
+
+
 @given(
     blocks=st.lists(st.lists(st.lists(st.integers(1, 9), max_size=4), min_size=1, max_size=4), max_size=5),
     rows=st.integers(1, 5),
@@ -115,6 +128,48 @@ def test_groups_are_bounded_and_say_whose_they_are(blocks: list[list[list[int]]]
         last = [place for place, group in enumerate(groups) if unit.source in group.documents.sources]
         ended = next(place for place, group in enumerate(groups) if unit in group.ended)
         assert not last or ended >= last[-1]
+
+
+@given(blocks=st.lists(st.tuples(st.booleans(), st.integers(1, 4)), max_size=6), rows=st.integers(1, 5))
+def test_a_group_has_columns_or_units(blocks: list[tuple[bool, int]], rows: int) -> None:
+    """Documents that are a source each need no unit unless others are in their group; each source ends once."""
+    grouping, groups, expected = Grouping(IngestSettings(batch_rows=rows)), [], []
+    for number, (alone, count) in enumerate(blocks):
+        documents = Documents()
+        for place in range(count):
+            documents.append(f"{number}.{place}", "x", b"{}", None, bytes([number, place] * 8))
+        expected += list(documents)
+        units = [Unit(source, mark) for source, mark in zip(documents.sources, documents.fingerprints, strict=True)]
+        owned = Block(documents, units, list(range(1, count + 1)))
+        groups += list(grouping.add(Block(documents, alone=True) if alone else owned))
+    groups.append(grouping.take())
+    found: list[tuple[str, bytes | None]] = []
+    for group in groups:
+        if group.alone is not None:
+            assert not group.units
+            assert not group.ended
+            assert group.alone.sources == group.documents.sources
+            found += zip(group.alone.sources, group.alone.fingerprints, strict=True)
+        else:
+            assert set(group.documents.sources) == group.units.keys()
+            found += [(unit.source, unit.fingerprint) for unit in group.ended]
+    assert found == [(each.source, each.fingerprint) for each in expected]
+
+
+def test_columns_become_units_with_what_is_known_of_them() -> None:
+    """What was skipped of a source stays known."""
+    group, documents = Group(), Documents()
+    for source in "ab":
+        documents.append(source, "x", b"{}", None, source.encode() * 16)
+    group.add_alone(Block(documents, alone=True), 0, 2)
+    assert group.alone is not None
+    group.alone.failed.add("b")
+    group.apart()
+    assert group.alone is None
+    assert [(each.source, each.fingerprint, each.whole, each.groups) for each in group.ended] == [
+        ("a", b"a" * 16, True, 1),
+        ("b", b"b" * 16, False, 1),
+    ]
 
 
 def test_the_first_groups_are_small() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.passages import SourceDone
-from langgraph_prefetch.ports import SourceLedger
+from langgraph_prefetch.ports import ListsSources, SourceLedger
 from langgraph_prefetch.retrieval import driver
 from langgraph_prefetch.retrieval.records import PgSourceLedger
 from langgraph_prefetch.retrieval.schema import drop
@@ -39,6 +39,7 @@ def done(rows: Sequence[Passage], mark: bytes = b"1") -> list[SourceDone]:
 def test_it_is_a_source_ledger(passages: Table) -> None:
     """The port that an ingestion asks."""
     assert isinstance(ledger(passages), SourceLedger)
+    assert isinstance(ledger(passages), ListsSources)
 
 
 names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
@@ -57,6 +58,33 @@ def test_fingerprints_come_back_as_they_were(
     some = asked | set(list(known)[:2])
     assert book.fingerprints(some) == {source: known[source] for source in some & known.keys()}
     assert ledger(passages, f"{tenant}!").fingerprints() == {}
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(names, st.binary(min_size=16, max_size=16), max_size=6), names, names, st.integers(0, 6))
+def test_a_range_of_names_comes_in_one_piece(
+    passages: Table, known: dict[str, bytes], first: str, last: str, most: int
+) -> None:
+    """In the order of code points, as Python sorts them; nothing where there are more than are wanted."""
+    book = ledger(passages)
+    book.keep_only(())
+    book.finish([SourceDone(source=s, fingerprint=f, ids=()) for s, f in known.items()], prune=True)
+    within = {name: known[name] for name in sorted(known) if first <= name <= last}
+    found = book.listed(first, last, most)
+    if len(within) > most:
+        assert found is None
+    else:
+        assert found is not None
+        assert found.by_source() == within
+        assert list(found.by_source()) == list(within)
+
+
+def test_fingerprints_of_another_length_are_not_listed(passages: Table) -> None:
+    """They could not be told apart."""
+    marks = {"a": b"1" * 15, "b": b"2" * 17, "c": b"3" * 16}
+    ledger(passages).finish([SourceDone(source=s, fingerprint=f, ids=()) for s, f in marks.items()], prune=False)
+    assert ledger(passages).listed("a", "c", 9) is None
+    assert ledger(passages).listed("c", "c", 9) is not None
 
 
 def test_finishing_again_takes_the_new_fingerprint(passages: Table) -> None:
