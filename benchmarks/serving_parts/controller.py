@@ -103,6 +103,7 @@ def per_request(work: Workload, policy: QueuePolicy) -> tuple[list[float], int]:
                     queued_at=now,
                     deadline=arrived + work.deadline_seconds,
                     remaining_seconds=estimates.remaining(step.stage, before, features),
+                    likely_seconds=estimates.likely(step.stage, before, features),
                     service_seconds=estimates.service(step.stage, before, features),
                     visits=before,
                 )

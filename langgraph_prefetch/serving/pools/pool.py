@@ -221,6 +221,7 @@ class Pool:
             queued_at=now,
             deadline=request.deadline,
             remaining_seconds=estimates.remaining(stage, visits, request.features) if estimates else 0.0,
+            likely_seconds=estimates.likely(stage, visits, request.features) if estimates else None,
             service_seconds=estimates.service(stage, visits, request.features) if estimates else 0.0,
             visits=visits,
             speculative=request.speculative,

@@ -9,9 +9,15 @@ from math import isfinite
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.serving.flow.values import FlowValues
 from langgraph_prefetch.serving.queueing.expectations import expected
+from langgraph_prefetch.serving.queueing.recent import Recent
 from langgraph_prefetch.serving.queueing.regression import Fitted, predicted, unfitted, updated
 
 KEEP = 0.999
+LIKELY = 0.5
+"""Share of the requests that need no more than `Estimates.likely` says: the median. The mean is no such share: where
+some requests go round and round it lies far above what most of them need."""
+RECENT, ENOUGH = 400, 30
+"""Finished visits of a stage that the share is taken from, and how many there must be."""
 MAX_STAGES = 1_000
 MAX_VISITS = 100
 """Visits beyond are not learnt from: a request that has gone round so often says little of the others."""
@@ -56,10 +62,21 @@ class Estimates:
         self._service = {each.name: each.service.mean if each.service else 0.0 for each in flow.stages} if flow else {}
         self._fitted: dict[str, Fitted] = {}
         self._visit: dict[str, Fitted] = {}
+        self._ratios: dict[str, Recent] = {}
 
     def remaining(self, stage: str, visits: int = 0, features: Sequence[float] = ()) -> float:
         """Predicted seconds of service from joining ``stage`` to the end of the flow; never below 0."""
         return max(0.0, predicted(self._of(self._fitted, self._means, stage), self._row(visits, features)))
+
+    def likely(self, stage: str, visits: int = 0, features: Sequence[float] = ()) -> float:
+        """Seconds of service that half of the requests like this one need at most, from joining ``stage`` to the end.
+
+        `remaining`, times what the last requests needed for each second that was predicted of them; `LIKELY` is the
+        share of them. Until enough have finished it is `remaining`.
+        """
+        ratios = self._ratios.get(stage)
+        share = 1.0 if ratios is None or len(ratios) < ENOUGH else ratios.quantile(LIKELY)
+        return share * self.remaining(stage, visits, features)
 
     def service(self, stage: str, visits: int = 0, features: Sequence[float] = ()) -> float:
         """Predicted seconds of one visit; never below 0."""
@@ -76,6 +93,7 @@ class Estimates:
         for visit in reversed(finished[:MAX_VISITS]):
             remaining += visit.service_seconds
             row = self._row(visit.visits, features)
+            self._compare(visit, remaining, features)
             for states, means, seconds in (
                 (self._fitted, self._means, remaining),
                 (self._visit, self._service, visit.service_seconds),
@@ -83,6 +101,12 @@ class Estimates:
                 if visit.stage in states or len(states) < MAX_STAGES:
                     before = self._of(states, means, visit.stage)
                     states[visit.stage] = updated(before, row, seconds, keep=self._keep)
+
+    def _compare(self, visit: Visit, seconds: float, features: Sequence[float]) -> None:
+        """What it needed, with what would have been said of it."""
+        told = self.remaining(visit.stage, visit.visits, features)
+        if told > 0 and (visit.stage in self._ratios or len(self._ratios) < MAX_STAGES):
+            self._ratios.setdefault(visit.stage, Recent(RECENT)).add(seconds / told)
 
     def _of(self, states: dict[str, Fitted], means: dict[str, float], stage: str) -> Fitted:
         return states.get(stage) or unfitted((means.get(stage, 0.0), *(0.0 for _ in range(self._features + 1))))

@@ -1,9 +1,9 @@
 """Policies of a queue: who is served next.
 
-All of them serve demand before speculation. The two that know deadlines put a request that can no longer keep its
-deadline behind those that can: without that, deadline policies collapse near saturation, because they spend the stage
-on requests that are late already while those behind them become late. Such requests still finish, in the order they
-came, as soon as nobody with a chance waits.
+All of them serve demand before speculation. The two that know deadlines put a request that will more likely miss its
+deadline than not (`Waiting.hopeless`) behind the others: without that, deadline policies collapse near saturation,
+because they spend the stage on requests that are late already while those behind them become late. Such requests still
+finish, in the order they came, as soon as nobody with a chance waits.
 
 That a controller ranks requests of retrieval-augmented generation by how far they have come is Harmonia's
 (arXiv 2505.07833); that earliest deadline first keeps all deadlines that can be kept on one processor, and falls apart
@@ -46,7 +46,7 @@ class EarliestDeadline:
     """Earliest deadline first.
 
     Attributes:
-        demote: requests that are late whatever is done go behind the others.
+        demote: requests that will more likely be late than not, whatever is done, go behind the others.
         grain_seconds: deadlines that differ by less count as equal; among equals the shorter visit goes first, so that
             where stages share replicas the fast ones come before the slow ones.
         unhurried_seconds: how far from its arrival a request without a deadline counts as due.
@@ -70,7 +70,7 @@ class EarliestDeadline:
         for place, each in enumerate(waiting):
             deadline = each.deadline
             due = each.arrived_at + self.unhurried_seconds if deadline is None else deadline
-            late = self.demote and deadline is not None and deadline - now < each.remaining_seconds
+            late = self.demote and each.hopeless(now)
             rank = each.arrived_at if late else floor(due / self.grain_seconds)
             key = (each.speculative, late, rank, each.service_seconds, each.queued_at)
             if key < best_key:
@@ -83,7 +83,7 @@ class LeastSlack:
     """Least slack first: deadline - now - what it is predicted to need still.
 
     Attributes:
-        demote: requests with negative slack go behind the others.
+        demote: requests that will more likely be late than not, whatever is done, go behind the others.
         grain_seconds: slacks that differ by less count as equal; among equals the shorter visit goes first, so that
             where stages share replicas the fast ones come before the slow ones.
         unhurried_seconds: how far from its arrival a request without a deadline counts as due.
@@ -108,7 +108,7 @@ class LeastSlack:
             deadline = each.deadline
             due = each.arrived_at + self.unhurried_seconds if deadline is None else deadline
             slack = due - now - each.remaining_seconds
-            late = self.demote and deadline is not None and slack < 0
+            late = self.demote and each.hopeless(now)
             rank = each.arrived_at if late else floor(slack / self.grain_seconds)
             key = (each.speculative, late, rank, each.service_seconds, each.queued_at)
             if key < best_key:

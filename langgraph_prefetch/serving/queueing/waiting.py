@@ -18,6 +18,8 @@ class Waiting:
         queued_at: at this stage.
         deadline: when it should have left the flow; None for no deadline.
         remaining_seconds: predicted from here to the end of the flow, waiting not included.
+        likely_seconds: what half of the requests like it need at most from here on; None: ``remaining_seconds``. It
+            says whether a deadline can still be kept.
         service_seconds: predicted for this visit.
         visits: stages it has been through.
         speculative: started before anybody asked for it; always after demand.
@@ -29,9 +31,15 @@ class Waiting:
     queued_at: float
     deadline: float | None = None
     remaining_seconds: float = 0.0
+    likely_seconds: float | None = None
     service_seconds: float = 0.0
     visits: int = 0
     speculative: bool = False
+
+    def hopeless(self, now: float) -> bool:
+        """It will more likely be late than not, even if it never waits again."""
+        needed = self.remaining_seconds if self.likely_seconds is None else self.likely_seconds
+        return self.deadline is not None and self.deadline - now < needed
 
 
 class QueuePolicy(Protocol):

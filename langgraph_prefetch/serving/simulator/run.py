@@ -208,6 +208,7 @@ class _Request:
             queued_at=now,
             deadline=self.deadline,
             remaining_seconds=estimates.remaining(step.stage, visits, features),
+            likely_seconds=estimates.likely(step.stage, visits, features),
             service_seconds=estimates.service(step.stage, visits, features),
             visits=visits,
             speculative=self.arrival.speculative,
