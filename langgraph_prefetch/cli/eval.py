@@ -103,7 +103,7 @@ def plan_lines(suite: str, planned: Planned) -> list[str]:
     if planned.seconds is not None:
         first += f", about {_duration(planned.seconds)}"
     spent = planned.spending
-    money = [] if spent.money is None else [f"expected to cost {spent.money:.4g} (currency of the price file)"]
+    money = [f"expected to cost {spent.money:.4g} (currency of the price file)"] if spent.money else []
     return [first, *money, *planned.notes]
 
 

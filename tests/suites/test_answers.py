@@ -1,5 +1,6 @@
 """What became of the hypotheses, on rows made for the purpose: held, not held, not shown, and not to be told."""
 
+import dataclasses
 from decimal import Decimal
 from typing import Any
 
@@ -111,6 +112,43 @@ def test_the_study_where_it_does_not() -> None:
     assert [each.became for each in found[1:5]] == ["not held", "held", "not shown", "not held"]
 
 
+def test_the_study_where_wrapped_runs_are_slower() -> None:
+    """Surely, so that p alone would let it pass; and a look at the cache takes longer than a millisecond."""
+    slow = SearchRow(query="q", answered="ready", seconds=2.0, as_real=True, lookup_seconds=0.0012)
+    compared = [
+        *asked("bare", 4.0, kind="fact", searches=(search("ran", 0.7),)),
+        *asked("wrapped", 5.0, kind="fact", searches=(slow,)),
+        *asked("direct", 4.0, kind="fact", searches=(search("ran", 0.7),)),
+    ]
+    found = study_answers([], compared, end_to_end(compared, seed=1), arm="series")
+    assert [each.became for each in found[:5]] == [
+        *("not shown", "cannot be told", "not held", "not shown", "cannot be told")
+    ]
+    assert "p < 0.0001" in found[3].found, "a hit that waits longer differs, too"
+
+
+@pytest.mark.parametrize(
+    ("searching", "without", "became_of_types", "became_of_none"),
+    [
+        ((1.0, 1.2, 0.9, 1.1, 1.0, 1.3), (0.01, -0.02, 0.02, -0.01, 0.0, 0.01), "held", "no difference found"),
+        ((1.0, 1.2, 0.9, 1.1, 1.0, 1.3), (0.5, 0.6, 0.5, 0.7, 0.6, 0.5), "held", "not held"),
+        ((0.1, -0.2, 0.3, -0.1, 0.0, 0.2), (0.2, -0.1, 0.1, -0.2, 0.1, 0.0), "not shown", "no difference found"),
+    ],
+)
+def test_savings_by_type_of_question(
+    searching: tuple[float, ...], without: tuple[float, ...], became_of_types: str, became_of_none: str
+) -> None:
+    """That questions without a search save nothing is never shown: at best no difference is found."""
+    compared = [
+        RunRow(suite="study", arm=arm, question_id=f"{kind}{number}", question="?", kind=kind, seconds=5.0 - less)
+        for kind, savings in (("fact", searching), ("no search", without))
+        for number, saved in enumerate(savings)
+        for arm, less in (("bare", 0.0), ("wrapped", saved))
+    ]
+    found = study_answers([], compared, end_to_end(compared, seed=1), arm="series")
+    assert became(found[-2:]) == [became_of_types, became_of_none]
+
+
 def test_tests_that_find_a_difference_are_named() -> None:
     """With their p."""
     apart = kruskal_wallis({"a": [1.0, 2.0, 3.0, 4.0, 5.0], "b": [11.0, 12.0, 13.0, 14.0, 15.0]})
@@ -139,6 +177,23 @@ def test_what_a_wrapped_agent_may_cost_more_by(model: int, says: str) -> None:
     bare, wrapped = bill("bare", model=100, wasted=0, queue=0), bill("wrapped", model=model, wasted=4, queue=9)
     found = cost_answers([bare, wrapped], [difference(bare, wrapped)])
     assert became(found) == [says, "held"]
+    assert ("model output +" in found[0].found) == (says == "not held")
+
+
+def test_what_runs_did_not_tell_cannot_be_said_to_cost_nothing() -> None:
+    """Unless what is known is too much already."""
+    bare, same, more = (bill(arm, model=n, wasted=0, queue=0) for arm, n in (("bare", 9), ("wrapped", 9), ("more", 10)))
+    untold = Line(
+        name="model input",
+        group="model",
+        quantity=Counted(known=Decimal(), unknown_runs=3),
+        unit="u",
+        unit_price=Decimal("0.003"),
+    )
+    bare, same, more = (dataclasses.replace(each, lines=(untold, *each.lines)) for each in (bare, same, more))
+    found = cost_answers([bare, same, more], [difference(bare, same), difference(bare, more)])
+    assert became(found) == ["cannot be told", "not held", "held"]
+    assert "did not tell: model input" in found[0].found
 
 
 def test_a_smoke_run_says_so_under_the_table() -> None:

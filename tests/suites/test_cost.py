@@ -43,7 +43,7 @@ def written(folder: Path, rows: tuple[RunRow, ...]) -> Path:
 
 
 def prepared(folder: Path, inputs: Mapping[str, tuple[Path, ...]], **options: Any) -> Prepared:
-    return prepare(Request(suite="cost", out=folder / "out", inputs=inputs, **options), print)
+    return prepare(Request(suite="cost", **{"out": folder / "out", **options}, inputs=inputs), print)
 
 
 def priced(folder: Path, rows: tuple[RunRow, ...] = ROWS, **options: Any) -> SuiteReport:
@@ -119,7 +119,11 @@ def test_what_a_provider_did_not_tell_is_unknown(tmp_path: Path) -> None:
     assert cost["model input"] == ["unknown", "unknown"]
     assert cost["total"] == ["at least 3.500000", "at least 6.100000"]
     assert {row[0]: row[1] for row in table(report, "wrapped less bare").rows}["model input"] == "unknown"
-    assert any("bare: 2 of 2 runs did not tell" in each for each in report.limitations)
+    (said,) = (each for each in report.limitations if "did not tell all" in each)
+    assert said.endswith("the least that they can be: bare, wrapped (2 of 2 each).")
+    half = priced(tmp_path, (*untold[:2], ROWS[2], untold[3]), seed=1, out=tmp_path / "half")
+    (said,) = (each for each in half.limitations if "did not tell all" in each)
+    assert said.endswith(": bare (1 of 2); wrapped (2 of 2).")
 
 
 def test_warm_runs_have_a_bill_of_their_own(tmp_path: Path) -> None:

@@ -101,6 +101,24 @@ def test_end_to_end_is_the_difference_of_the_means() -> None:
     assert end_to_end([], seed=0).share is None
 
 
+def test_limit_estimate_and_interval_are_told_apart() -> None:
+    """An estimate at its limit is enough, and an interval that reaches beyond it is said to."""
+    rows = [
+        run(arm, str(number), seconds=seconds - (0.3 * number if arm == "wrapped" else 0))
+        for number in range(6)
+        for arm, seconds in (("bare", 10.0), ("wrapped", 9.5))
+    ]
+    whole = end_to_end(rows, seed=0)
+    assert whole.share == pytest.approx(-0.125)
+    assert whole.share_ends is not None
+    assert whole.share_ends[0] < -0.14 < -0.11 < whole.share_ends[1]
+    assert whole.against(None).endswith(f"{whole.share_cell}, with its 95 % interval; {whole.p_said}.")
+    assert "limit is -12.0%, for the estimate. The interval reaches beyond it" in whole.against(-0.12)
+    assert whole.against(-0.05).endswith("limit is -5.0%, for the estimate.")
+    assert whole.against(-0.2).endswith("limit is -20.0%, for the estimate.")
+    assert end_to_end([], seed=0).share_ends is None
+
+
 def test_the_run_in_the_middle_and_the_types_in_order() -> None:
     """Of no runs there is none."""
     rows = [

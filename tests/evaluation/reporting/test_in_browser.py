@@ -165,9 +165,14 @@ def test_a_screen_reader_finds_its_way(open_page: Opened) -> None:
 
 
 def test_it_prints(open_page: Opened) -> None:
-    """In dark letters on white paper, also from a dark screen; figures are not torn apart."""
+    """In dark letters on white paper, also from a dark screen; figures are whole, and no table stays folded."""
     page = open_page(full_report(20), scheme="dark")
+    folded = page.locator("figure details table")
+    assert not folded.first.is_visible()
     page.emulate_media(media="print")
+    assert folded.count() == PLOTS
+    assert all(folded.nth(number).is_visible() for number in range(PLOTS)), "paper cannot be clicked on"
+    assert not page.locator("figure details summary").first.is_visible()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
     assert page.evaluate("getComputedStyle(document.querySelector('figure')).breakInside") == "avoid"
