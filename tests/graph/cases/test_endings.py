@@ -32,7 +32,9 @@ async def test_cancelled_run() -> None:
     events = watch(wrapped)
     run = asyncio.create_task(wrapped.ainvoke(GO))
     await _seen(events, SpeculationStarted)
-    await asyncio.sleep(0.005)
+    async with asyncio.timeout(20):
+        while not search.queries:
+            await asyncio.sleep(0.001)
     run.cancel()
     with pytest.raises(asyncio.CancelledError):
         await run
