@@ -20,6 +20,7 @@ from langgraph_prefetch.graph.caller import GraphCaller, ambient_config
 from langgraph_prefetch.graph.current import current_run
 from langgraph_prefetch.graph.serve import stand_in
 from langgraph_prefetch.graph.tools import output_of, query_argument
+from langgraph_prefetch.handing import degraded_by
 from langgraph_prefetch.ports import SearchTool
 from langgraph_prefetch.prefetcher import PrefetchEngine, Run
 from langgraph_prefetch.values import Output
@@ -183,7 +184,7 @@ class PrefetchedRetriever(BaseRetriever):
             config,
             lambda output, marks: self._found(output, marks).invoke(input, config, **kwargs),
             lambda: self.inner.invoke(input, config, **kwargs),
-            Output,
+            _unless_degraded,
         )
 
     async def ainvoke(
@@ -199,7 +200,7 @@ class PrefetchedRetriever(BaseRetriever):
             config,
             lambda output, marks: self._found(output, marks).ainvoke(input, config, **kwargs),
             lambda: self.inner.ainvoke(input, config, **kwargs),
-            Output,
+            _unless_degraded,
         )
 
     def _found(self, output: Output, marks: Marks) -> BaseRetriever:
@@ -252,4 +253,8 @@ def _output(tool: BaseTool, result: Any) -> Output | None:
     if isinstance(result, ToolMessage):
         # Of a tool that is kept raw the message is something made from what it gave.
         return None if tool.response_format == "content" else output_of(tool.name, result.tool_call_id, result)
-    return None if isinstance(result, Command) else Output(result)
+    return None if isinstance(result, Command) else _unless_degraded(result)
+
+
+def _unless_degraded(result: Any) -> Output | None:
+    return None if degraded_by(result) is not None else Output(result)

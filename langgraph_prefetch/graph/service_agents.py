@@ -23,6 +23,7 @@ from langgraph_prefetch.graph.guard import Guard
 from langgraph_prefetch.graph.own_words import OwnWords
 from langgraph_prefetch.graph.serve import stand_in
 from langgraph_prefetch.graph.tools import output_of
+from langgraph_prefetch.handing import degraded_by
 from langgraph_prefetch.ports import AnsweredCall
 from langgraph_prefetch.prefetcher import PrefetchEngine, Run
 from langgraph_prefetch.values import Output, ReasoningDelta, ToolCallDelta
@@ -248,7 +249,9 @@ def _atarget(
 
 
 def _output(held: Held, call_id: str, result: Any) -> Output | None:
-    return Output(result) if isinstance(held, BaseRetriever) else output_of(held.name, call_id, result)
+    if isinstance(held, BaseRetriever):
+        return None if degraded_by(result) is not None else Output(result)
+    return output_of(held.name, call_id, result)
 
 
 def _failed(result: Any) -> bool:

@@ -21,7 +21,7 @@ from langgraph_prefetch.config import ToolPolicy
 from langgraph_prefetch.errors import NotServableError
 from langgraph_prefetch.graph.caller import GraphCaller, speculative_context
 from langgraph_prefetch.graph.said import Listening
-from langgraph_prefetch.handing import behind, has_own_async
+from langgraph_prefetch.handing import behind, degraded_by, has_own_async
 from langgraph_prefetch.jobs import Form
 from langgraph_prefetch.keys import Same
 from langgraph_prefetch.ports import Caller, Work
@@ -159,8 +159,8 @@ class LangChainTool:
 
 
 def output_of(tool_name: str, call_id: str | None, message: Any) -> Output | None:
-    """What a real call gave, where another call could be answered with it; None for errors and commands."""
-    if not isinstance(message, ToolMessage) or message.status == "error":
+    """What a real call gave, where another call could be answered with it; None for errors, commands and stand-ins."""
+    if not isinstance(message, ToolMessage) or message.status == "error" or degraded_by(message) is not None:
         return None
     if message.tool_call_id != call_id or message.name != tool_name:
         return None

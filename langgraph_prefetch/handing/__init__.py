@@ -6,6 +6,7 @@ any other runnable, and can what the components behind them can.
 
 from langgraph_prefetch.handing.abilities import behind, has_own_async, sole
 from langgraph_prefetch.handing.components import HandingRetriever, HandingRunnable, HandingTool
+from langgraph_prefetch.handing.degraded import degraded_by, marked
 from langgraph_prefetch.handing.epochs import TellsEpoch, tells_epoch
 from langgraph_prefetch.handing.handler import Change, Handler
 from langgraph_prefetch.handing.models import HandingModel
@@ -19,7 +20,9 @@ __all__ = [
     "Handler",
     "TellsEpoch",
     "behind",
+    "degraded_by",
     "has_own_async",
+    "marked",
     "sole",
     "tells_epoch",
 ]

@@ -9,8 +9,7 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable, RunnableConfig
 
-from langgraph_prefetch.handing import Change
-from langgraph_prefetch.serving.gateway.answers import marked
+from langgraph_prefetch.handing import Change, marked
 from langgraph_prefetch.serving.gateway.calls import Call
 from langgraph_prefetch.serving.gateway.gate import Gate
 from langgraph_prefetch.serving.gateway.outages import PassingError, is_outage, is_signal

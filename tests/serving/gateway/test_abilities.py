@@ -25,8 +25,8 @@ from langgraph_prefetch.graph.tools import LangChainTool
 from langgraph_prefetch.handing import behind, has_own_async
 from langgraph_prefetch.ports import HasEpoch
 from langgraph_prefetch.serving.gateway import VariantSplit, gateway
-from tests.graph.cases.rigs import DONE, GO, created, model, of_kind, thinks, tool_texts
-from tests.graph.near.rigs import TEXTS, K, Searching, Words, memory, near, told, warmed
+from tests.graph.cases.rigs import DONE, GO, calls, created, model, of_kind, thinks, tool_texts
+from tests.graph.near.rigs import NOTHING_EARLY, TEXTS, K, Searching, Words, memory, near, told, warmed
 from tests.graph.near.rigs import question as asked
 from tests.serving.gateway.parts import Docs
 
@@ -98,6 +98,25 @@ def test_a_result_that_was_overtaken_answers_nothing(moves: bool) -> None:
     assert tool_texts(wrapped.invoke(GO)) == ["found alpha"]
     assert prefetcher_of(wrapped).report().served == (0 if moves else 1)
     assert len(ran) == (2 if moves else 1)
+
+
+@pytest.mark.parametrize("down", [False, True])
+def test_an_answer_of_a_stand_in_is_none_to_reuse(down: bool) -> None:
+    """Where calls may be answered with what earlier ones gave, the second call asks the component, which is back."""
+    ran: list[str] = []
+
+    def search(query: str) -> str:
+        """Search for passages."""
+        ran.append(query)
+        if down and len(ran) == 1:
+            raise ConnectionError("down")
+        return f"found {query}"
+
+    gated = gateway(StructuredTool.from_function(search), fallback=lambda arguments: "no search")
+    llm = model(calls("alpha"), calls("alpha"), DONE)
+    wrapped = with_prefetch(created(llm, [gated]), ["search"], reuse_seconds=60.0, budgets=NOTHING_EARLY)
+    assert tool_texts(wrapped.invoke(GO)) == (["no search", "found alpha"] if down else ["found alpha"] * 2)
+    assert prefetcher_of(wrapped).report().served_reuse == (0 if down else 1)
 
 
 async def test_what_is_async_alone_is_awaited_early() -> None:
