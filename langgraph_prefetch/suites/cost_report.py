@@ -175,4 +175,4 @@ def _untold(bills: Mapping[str, Bill]) -> str:
     arms: dict[str, list[str]] = {}
     for name, share in shares.items():
         arms.setdefault(share, []).append(name)
-    return "; ".join(f"{', '.join(names)} ({share}{' each' * (len(names) > 1)})" for share, names in arms.items())
+    return "; ".join(f"{'; '.join(names)} ({share}{' each' * (len(names) > 1)})" for share, names in arms.items())

@@ -120,7 +120,7 @@ def test_what_a_provider_did_not_tell_is_unknown(tmp_path: Path) -> None:
     assert cost["total"] == ["at least 3.500000", "at least 6.100000"]
     assert {row[0]: row[1] for row in table(report, "wrapped less bare").rows}["model input"] == "unknown"
     (said,) = (each for each in report.limitations if "did not tell all" in each)
-    assert said.endswith("the least that they can be: bare, wrapped (2 of 2 each).")
+    assert said.endswith("the least that they can be: bare; wrapped (2 of 2 each).")
     half = priced(tmp_path, (*untold[:2], ROWS[2], untold[3]), seed=1, out=tmp_path / "half")
     (said,) = (each for each in half.limitations if "did not tell all" in each)
     assert said.endswith(": bare (1 of 2); wrapped (2 of 2).")
