@@ -136,3 +136,27 @@ def test_one_outage_is_one_step() -> None:
     limit = AdaptiveLimit(LimitRule(initial=64, most=64))
     rounds(limit, 1, 0.1, failed=True)
     assert limit.limit == 57
+
+
+def test_who_comes_late_waits_behind_those_who_wait() -> None:
+    """Also where a place is free at that very moment: it is theirs."""
+    limit = AdaptiveLimit(LimitRule.fixed(2))
+    assert limit.ask(waiting=0) is Verdict.GO
+    assert limit.ask(waiting=1) is Verdict.WAIT
+
+
+def test_a_probe_learns_of_its_own_calls_alone() -> None:
+    """Those that began before it, with all places taken, say nothing of how long a call takes without a queue."""
+    limit = AdaptiveLimit(LimitRule(initial=8, most=8))
+    for _ in range(8):
+        limit.began()
+    while limit.limit == 8:
+        limit.ended(0.1)
+        limit.began()
+    assert limit.limit == 4
+    while limit.in_flight > limit.limit:
+        limit.ended(9.0)
+    for _ in range(4):
+        limit.ended(0.1)
+    assert limit.limit == 8
+    assert limit.usual_seconds == pytest.approx(0.1)

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from langchain_core.runnables import RunnableLambda
+from langchain_core.tools import ToolException
 
-from langgraph_prefetch.errors import OverLimitError, SpeculationDeclinedError
-from langgraph_prefetch.serving.gateway import LimitRule, SpillRule, gateway
+from langgraph_prefetch.errors import BreakerOpenError, OverLimitError, SpeculationDeclinedError
+from langgraph_prefetch.serving.gateway import BreakerRule, LimitRule, SpillRule, gateway
 from tests.serving.gateway.parts import Component, Log, in_threads, speculation
 
 
@@ -150,3 +151,35 @@ def test_nothing_is_lost_when_many_threads_call_at_once() -> None:
     assert found == [["quick"] * 50] * 8
     state = gated.gateway.components()[0]  # type: ignore[attr-defined]
     assert (state.in_flight, state.waiting) == (0, 0)
+
+
+def test_nobody_waits_for_a_place_at_a_component_that_is_left_alone() -> None:
+    """An open breaker is told at once, before the queue: the wait would be for nothing."""
+    held, log = Held(), Log()
+    rule = LimitRule(initial=3, most=3, backoff=0.1, max_waiting=0)
+    gated = gateway(held, name="held", limit=rule, breaker=BreakerRule(failures=1, open_seconds=600), events=log)
+    with in_threads(2, gated.invoke):
+        for _ in range(2):
+            assert held.entered.acquire(timeout=30)
+        held.error = ConnectionError("down")
+        held.let.release(1)
+        until(lambda: log.moves == ["opened"])  # and one place is left, which the other one has
+        with pytest.raises(BreakerOpenError):
+            gated.invoke("?")
+        held.let.release(1)
+    assert log.calls[-1].reason is not None
+    assert [each.reason for each in log.calls if each.outcome == "refused"] == ["BreakerOpenError"]
+
+
+def test_the_time_of_a_refusal_is_not_the_time_of_a_call() -> None:
+    """A request that the component finds wrong is answered quickly, which says nothing of how long calls take."""
+    component = Component("search", ToolException("no such page"))
+    gated: Any = gateway(component, limit=LimitRule(initial=1))
+    for _ in range(3):
+        with pytest.raises(ToolException):
+            gated.invoke("?")
+    limit = gated.gateway._only.places._limit
+    assert limit.usual_seconds is None
+    component.error = None
+    gated.invoke("?")
+    assert limit.usual_seconds is not None

@@ -55,6 +55,16 @@ async def test_each_starts_once_however_many_need_it() -> None:
     assert part.started == 1
 
 
+def test_a_start_under_way_is_the_one_that_others_wait_for() -> None:
+    """Whichever thread is free: what starts is never started beside itself."""
+    let = threading.Barrier(2)
+    with Warmer({"grader": Startable(let), "other": Startable()}) as warmer:
+        first = warmer.warm(["grader"])["grader"]
+        assert warmer.warm(["grader"])["grader"] is first
+        let.wait(30)
+        first.result(30)
+
+
 def test_signals_start_what_they_need() -> None:
     """A speculation of a tool starts what the tool will ask, before it is called; others start nothing."""
     parts, log = three(), Log()
