@@ -160,3 +160,24 @@ def test_a_probe_learns_of_its_own_calls_alone() -> None:
         limit.ended(0.1)
     assert limit.limit == 8
     assert limit.usual_seconds == pytest.approx(0.1)
+
+
+def test_a_step_in_which_calls_failed_moves_the_limit_once() -> None:
+    """Down for the failure, and not up again for the calls beside it that took as long as usual."""
+    limit = AdaptiveLimit(LimitRule(initial=10, most=20))
+    for _ in range(10):
+        limit.began()
+    limit.ended(None, failed=True)
+    assert limit.limit == 9
+    for _ in range(9):
+        limit.ended(0.1)
+    assert limit.limit == 9
+
+
+@pytest.mark.parametrize("seconds", [0.0, -5.0, float("nan"), float("inf")])
+def test_a_clock_that_jumped_teaches_nothing(seconds: float) -> None:
+    """The place comes back, and the next call's time is the first that counts."""
+    limit = AdaptiveLimit(LimitRule(initial=1, most=4))
+    limit.began()
+    limit.ended(seconds)
+    assert (limit.in_flight, limit.usual_seconds) == (0, None)

@@ -105,3 +105,35 @@ def test_what_is_critical_is_read_from_the_flow() -> None:
     plan, search = stages_of(flow)
     assert (plan.critical, search.critical) == (True, False)
     assert search.visits == pytest.approx(2.5)
+
+
+def test_an_hour_is_known_from_the_first_week_in_which_it_was_watched() -> None:
+    """Who begins on a Monday at ten knows nothing of Mondays at nine until a week later one has gone by."""
+    ten = 4 * 86_400 + 10 * 3_600.0
+    rates = WeeklyRates()
+    rates.arrived(ten)
+    assert rates.rate(ten - 3_600 + WEEK) is None
+    assert rates.rate(ten - 3_600 + 2 * WEEK) == 0.0
+
+
+def test_a_clock_that_goes_back_a_week_adds_to_the_newest() -> None:
+    """Nothing that was counted is lost."""
+    ten = 4 * 86_400 + 10 * 3_600.0
+    rates = WeeklyRates()
+    rates.arrived(ten + WEEK)
+    rates.arrived(ten)
+    assert rates.rate(ten + 2 * WEEK) == pytest.approx(2 / 3_600)
+
+
+def test_what_starts_quickly_and_is_seldom_needed_starts_from_zero_and_nothing_beyond_the_most() -> None:
+    """Half a replica's work is none where one is there at once; a rule's bound holds whatever comes."""
+    ten = 4 * 86_400 + 10 * 3_600.0
+    rates = WeeklyRates()
+    rates.arrived(ten, 3_600.0)  # one a second
+    quick, slow = (
+        WarmStage(name=name, visits=1.0, service_seconds=0.35, cold_start_seconds=cold, baseline=0)
+        for name, cold in (("quick", 0.3), ("slow", 30.0))
+    )
+    assert keep_warm([quick, slow], rates, ten + WEEK) == {"quick": 0, "slow": 1}
+    heavy = WarmStage(name="heavy", visits=1.0, service_seconds=70.0, cold_start_seconds=30.0)
+    assert keep_warm([heavy], rates, ten + WEEK, WarmRule(most=7)) == {"heavy": 7}

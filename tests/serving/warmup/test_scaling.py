@@ -1,5 +1,7 @@
 """Replicas by each component's own load."""
 
+from dataclasses import replace
+
 import pytest
 
 from langgraph_prefetch.errors import ConfigurationError
@@ -45,3 +47,15 @@ def test_a_clock_that_stands_still_or_goes_back_changes_nothing() -> None:
     assert scaling.sizes([pressure("plan", 99)], 5.0) == scaling.sizes([pressure("plan", 99)], 1.0) == {}
     with pytest.raises(ConfigurationError):
         ScalingRule(drain_seconds=0.0)
+
+
+def test_a_rise_is_followed_at_the_pace_that_was_said() -> None:
+    """One busy moment is no load: ten a second for a second after none is four, with a time constant of two seconds."""
+    stage = WarmStage(name="grade", visits=1.0, service_seconds=1.0, cold_start_seconds=9.0, baseline=0)
+    sizing = ComponentScaling([stage], ScalingRule(utilisation=1.0, rise_seconds=2.0))
+    quiet = StagePressure(
+        at=0.0, pool="grade", replicas=1, places=1, busy=0, waiting=0, speculative=0, oldest_seconds=0.0, arrived=0,
+        served=0, refused=0,
+    )  # fmt: skip
+    assert sizing.sizes([quiet], 1.0) == {"grade": 0}
+    assert sizing.sizes([replace(quiet, arrived=10)], 2.0) == {"grade": 4}

@@ -104,6 +104,28 @@ def test_the_baseline_stays_warm_and_the_rest_is_cooled_when_idle() -> None:
         assert parts["embedder"].warm_now
 
 
+def test_what_just_starts_is_not_cooled() -> None:
+    """However long its start takes: whoever needed it waits for it."""
+    clock, let = Clock(), threading.Barrier(2)
+    part = Startable(let)
+    with Warmer({"grader": part}, keep_seconds=60.0, clock=clock) as warmer:
+        started = warmer.warm(["grader"])["grader"]
+        clock.now += 1_000
+        assert warmer.cool_idle() == ()
+        let.wait(30)
+        started.result(30)
+        assert part.stopped == 0
+
+
+def test_what_is_cooled_is_not_warm() -> None:
+    """Also where its provider stops it, and nothing of ours does."""
+    part = WarmedByCall(lambda: None, keep_seconds=300.0)
+    part.warm()
+    assert part.is_warm()
+    part.cool()
+    assert not part.is_warm()
+
+
 def test_a_start_that_fails_is_an_outage_and_is_tried_again() -> None:
     """The gateway's fallback stands in; the next call starts it anew."""
     part, log = Startable(), Log()
