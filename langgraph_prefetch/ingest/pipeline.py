@@ -225,12 +225,12 @@ class Pipeline:
         if not rows.num_rows:
             return rows
         with stage("ledger"):
-            absent = await self._ledger.run(self._keeper.absent, _ids(rows))
+            absent = await self._ledger.run(self._keeper.absent, strings(rows, "id"))
             if absent is None or all(absent):
                 return rows
             mask = np.array(absent)
             there = rows.filter(pa.array(~mask))
-            await self._ledger.run(self._keeper.wrote, _ids(there), strings(there, "source"))
+            await self._ledger.run(self._keeper.wrote, strings(there, "id"), strings(there, "source"))
         self.written += Written(unchanged=there.num_rows)
         return rows.filter(pa.array(mask))
 
@@ -317,7 +317,7 @@ class Pipeline:
 
     async def _wrote(self, rows: pa.RecordBatch) -> None:
         if rows.num_rows and self._keeper.by_row:
-            await self._ledger.run(self._keeper.wrote, _ids(rows), strings(rows, "source"))
+            await self._ledger.run(self._keeper.wrote, strings(rows, "id"), strings(rows, "source"))
 
     @asynccontextmanager
     async def _writer(self, number: int) -> AsyncIterator[tuple[Workers, PassageWriter]]:
@@ -400,7 +400,3 @@ class Pipeline:
     def _timed(self, stage: str, items: int, seconds: float) -> None:
         if items and len(self.timings[stage]) < _KEPT_TIMINGS:
             self.timings[stage].append(Timing(items, seconds))
-
-
-def _ids(rows: pa.RecordBatch) -> list[str]:
-    return strings(rows, "id")

@@ -59,7 +59,7 @@ def neighbourhood(connection: sa.Connection, question: Question, *, insist: bool
     row = connection.execute(statement, _parameters(connection, question, wanted)).one()
     if row.epoch is None:
         raise ConfigurationError(f"collection {question.collection.spec.name!r} was dropped; open the store again")
-    ids = _cut(row.ids, row.ids_lengths)
+    ids = _cut(row.ids)
     if len(ids) < question.k and not exact and insist:
         return neighbourhood(connection, replace(question, exact=True))
     spec = question.collection.spec
@@ -70,7 +70,7 @@ def neighbourhood(connection: sa.Connection, question: Question, *, insist: bool
     return Neighbourhood(
         anchor=anchor,
         ids=_ordered(ids, order),
-        texts=_ordered(_cut(row.texts, row.texts_lengths), order),
+        texts=_ordered(_cut(row.texts), order),
         metadatas=_ordered(metadatas, order),
         vectors=decode(row.vectors or b"", spec.dimensions, spec.storage, order),
         metric=spec.metric,
@@ -116,12 +116,9 @@ def in_order(distances: NDArray[np.float64], ids: Sequence[str]) -> list[int] | 
     return sorted(range(len(ids)), key=lambda at: (far[at], ids[at]))
 
 
-def _cut(joined: str | None, lengths: bytes | None) -> tuple[str, ...]:
-    """The strings that were joined; none of no rows."""
-    if joined is None or lengths is None:
-        return ()
-    ends = np.frombuffer(lengths, ">i4").cumsum().tolist()
-    return tuple(joined[start:end] for start, end in zip([0, *ends], ends, strict=False))
+def _cut(joined: bytes | None) -> Sequence[str]:
+    """The texts that were joined; none of no rows."""
+    return () if joined is None else joined.decode().split("\0")
 
 
 def _ordered(values: Sequence[T], order: Sequence[int] | None) -> tuple[T, ...]:

@@ -61,8 +61,8 @@ def neighbourhood(
 ) -> sa.Select[Any]:
     """The nearest with their vectors, in one row: epoch, ids, texts, metadata as JSON, bytes of distances and vectors.
 
-    Ids and texts are one string each, and how many characters each of them has (``int4`` values): an array of them
-    would be built, copied and then sent element by element.
+    Ids and texts are one value each, in UTF-8 with a NUL, which no text has, between them: an array would be built,
+    copied and then sent element by element.
 
     Without a filter they come as the index gives them, neither sorted nor kept in between: carrying vectors about costs
     more than reading them.
@@ -80,18 +80,17 @@ def neighbourhood(
     nothing = sa.literal_column("''::bytea", sa.LargeBinary)
     return sa.select(
         epoch.label("epoch"),
-        *_joined(found.c.id, "ids"),
-        *_joined(found.c.text, "texts"),
+        _joined(found.c.id).label("ids"),
+        _joined(found.c.text).label("texts"),
         sa.func.string_agg(sa.cast(found.c.metadata, sa.Text), sa.literal_column("','")).label("metadatas"),
         sa.func.string_agg(sa.func.float8send(found.c.distance), nothing).label("distances"),
         sa.func.string_agg(sent, nothing).label("vectors"),
     )
 
 
-def _joined(column: sa.ColumnElement[str], name: str) -> tuple[sa.ColumnElement[Any], sa.ColumnElement[Any]]:
-    lengths = sa.func.string_agg(sa.func.int4send(sa.func.length(column)), sa.literal_column("''::bytea"))
-    joined = sa.func.string_agg(column, sa.literal_column("''"))
-    return joined.label(name), sa.type_coerce(lengths, sa.LargeBinary).label(f"{name}_lengths")
+def _joined(column: sa.ColumnElement[str]) -> sa.ColumnElement[bytes]:
+    encoded = sa.func.convert_to(column, sa.literal_column("'UTF8'"), type_=sa.LargeBinary)
+    return sa.func.string_agg(encoded, sa.literal_column(r"'\x00'::bytea"), type_=sa.LargeBinary)
 
 
 @lru_cache(maxsize=1024)
