@@ -30,6 +30,7 @@ from langgraph_prefetch.suites.quality_tables import (
     pairs_table,
     places_table,
     scores_table,
+    too_few,
     unscored_table,
 )
 from langgraph_prefetch.suites.suite_file import stated
@@ -224,7 +225,11 @@ def _failures(context: SuiteContext, settings: JudgingSettings, found: Findings,
             got = f"{coverage.scored} of {coverage.asked}"
             said.append(f"{name}: {got} have a verdict, less than the {settings.coverage:.0%} that was set{why}")
     if context.settings.get("limits", {}).get("non_inferior") and not context.smoke and not test.not_lower:
-        said.append(f"{found.primary.metric}: not shown to be lower by less than {settings.margin:g}")
+        needed = too_few(test)
+        said.append(
+            f"{found.primary.metric}: not shown to be lower by less than {settings.margin:g}"
+            + ("" if needed is None else f": none of {test.difference.n} questions differs, but that takes {needed}")
+        )
     return said
 
 

@@ -155,14 +155,20 @@ def unscored_table(sheets: Sequence[ScoreSheet], pairs: PairSheet | None) -> Tab
 
 def _why(metric: str, test: MarginTest) -> str:
     """What the difference has to say of itself; where all pairs are alike, how many of them it would have taken."""
-    note, middle = test.difference.note, test.difference.value
-    if test.not_lower or middle != 0 or test.p_lower is None or test.margin >= 1:
+    note, needed = test.difference.note, too_few(test)
+    if needed is None:
         return note
-    needed = math.ceil(math.log(test.alpha) / math.log(1 - test.margin))
     return (
         f"{metric}: {note}, and yet {test.difference.n} questions are too few to rule out a share of worse ones that "
         f"none of them happened to be: that takes {needed}"
     )
+
+
+def too_few(test: MarginTest) -> int | None:
+    """How many questions it takes where none differs; None where some do, or there are enough."""
+    if test.not_lower or test.difference.value != 0 or test.p_lower is None or test.margin >= 1:
+        return None
+    return math.ceil(math.log(test.alpha) / math.log(1 - test.margin))
 
 
 def _tested(test: MarginTest) -> tuple[str, str, str]:
