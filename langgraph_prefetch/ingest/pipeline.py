@@ -118,9 +118,7 @@ class Pipeline:
         self.timings: dict[str, list[Timing]] = {name: [] for name in _STAGES}
         self.stage_seconds = dict.fromkeys((*_STAGES, "finish"), 0.0)
         self.passages = self.duplicates = self.deleted = self.rows_written = 0
-        self.written = Written()
-        self.failed: set[str] = set()
-        self._steps = steps
+        self.written, self.failed, self._steps = Written(), set[str](), steps
 
     def _queue(self, items: int | None = None) -> BoundedQueue[Any]:
         return BoundedQueue(max_items=items or self._settings.queued_batches, max_bytes=self._settings.queued_bytes)
