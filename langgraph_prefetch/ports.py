@@ -13,10 +13,9 @@ from langchain_core.runnables import RunnableConfig
 
 from langgraph_prefetch.config import ToolPolicy
 from langgraph_prefetch.events import SearchCallAnswered
-from langgraph_prefetch.jobs import Form
+from langgraph_prefetch.jobs import Form, Word
 from langgraph_prefetch.jobs import JobQueue as JobQueue
 from langgraph_prefetch.jobs import ResultCache as ResultCache
-from langgraph_prefetch.jobs import Word
 from langgraph_prefetch.keys import Encoded
 from langgraph_prefetch.passages import ListedSources, Metric, RefusedRow, SourceDone, Written
 from langgraph_prefetch.passages import NeighbourhoodSource as NeighbourhoodSource

@@ -58,7 +58,7 @@ async def test_sibling_that_interrupts_before_the_search_is_back(kind: str) -> N
     wrapped = with_prefetch(KINDS[kind](llm, [search.tool, ask_human], checkpointer=InMemorySaver()), ["search"])
     assert "__interrupt__" in await wrapped.ainvoke(GO, THREAD)
     async with asyncio.timeout(20):
-        while len(asyncio.all_tasks()) > 1:  # the search goes on without its sibling
+        while len(asyncio.all_tasks()) > 1:  # noqa: ASYNC110 - the search goes on without its sibling
             await asyncio.sleep(0.001)
     result = await wrapped.ainvoke(Command(resume="yes"), THREAD)
     assert tool_texts(result) == ["they said yes", "5 passages about alpha"]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from langgraph_prefetch.errors import InfeasibleBudgetError
-from langgraph_prefetch.serving.flow import START, Placement
+from langgraph_prefetch.serving.flow import START, Flow, Placement
 from langgraph_prefetch.serving.planning import equal_split, plan, shared_out, whole_pipeline
 from tests.serving.planning.flows import chain, corrective, flow, stage
 
@@ -110,14 +110,17 @@ def test_a_stage_may_run_on_other_kinds_of_replica() -> None:
 
 def test_what_nobody_comes_to_gets_its_minimum() -> None:
     """Edges never taken, and stages never measured behind them, cost their minimum and no more."""
-    for least in (0, 1):
-        unused = flow(
+
+    def with_unused(least: int) -> Flow:
+        return flow(
             (stage("a", 0.1, min_replicas=0), stage("never", None, min_replicas=least)),
             *((START, "a", 1.0), ("a", "__end__", 1.0), ("a", "never", 0.0)),
         )
-        assert plan(unused, {"cpu": 5}).replicas == {"a": 5 - least, "never": least}
+
+    for least in (0, 1):
+        assert plan(with_unused(least), {"cpu": 5}).replicas == {"a": 5 - least, "never": least}
     with pytest.raises(InfeasibleBudgetError, match="that of 'a'"):
-        plan(unused, {"cpu": 0.5})
+        plan(with_unused(1), {"cpu": 0.5})
 
 
 def test_a_stage_that_takes_no_time_or_nothing_limits_nothing() -> None:
