@@ -6,15 +6,14 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks.serving_parts.children import child
 from benchmarks.serving_parts.served import Served
 
 OPEN_SECONDS = 2.0
@@ -30,34 +29,17 @@ def p95(values: Sequence[float]) -> float:
     return ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))] if ordered else float("nan")
 
 
-@contextmanager
-def gate(*arguments: str) -> Iterator[str]:
-    """A process that has the gateway; yields its address."""
-    command = [sys.executable, str(_HERE / "gate_process.py"), *arguments]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdin is not None
-        assert child.stdout is not None
-        try:
-            yield child.stdout.readline().strip()
-        finally:
-            child.stdin.close()
-            try:
-                child.wait(10)
-            except subprocess.TimeoutExpired:
-                child.kill()
-
-
 async def load(loop: str, url: str, **options: object) -> list[Request]:
     """What a generator of its own process made of it."""
     told = [each for name, value in options.items() for each in (f"--{name}", str(value))]
-    child = await asyncio.create_subprocess_exec(
+    generator = await asyncio.create_subprocess_exec(
         sys.executable, str(_HERE / "load_process.py"), loop, url, *told, stdout=asyncio.subprocess.PIPE
     )
     try:
-        out, _ = await child.communicate()
+        out, _ = await generator.communicate()
     finally:
-        if child.returncode is None:
-            child.kill()
+        if generator.returncode is None:
+            generator.kill()
     return [(due, took, answer) for due, took, answer in json.loads(out)]
 
 
@@ -74,7 +56,7 @@ async def outage(repeats: int, window: float, seed: int) -> dict[str, Any]:
     back: list[float] = []
     try:
         await asyncio.gather(*(asyncio.to_thread(each.process.warm) for each in (large, small)))
-        with gate(large.url, "--fallback", small.url, "--open-seconds", str(OPEN_SECONDS)) as url:
+        with child("gate_process.py", large.url, "--fallback", small.url, "--open-seconds", str(OPEN_SECONDS)) as url:
             seconds = repeats * (2 * window + SETTLE_SECONDS + 3.0) + 3.0
             running = asyncio.ensure_future(load("open", f"{url}/gated", rate=RATE, seconds=seconds, seed=seed))
             await asyncio.sleep(3.0)  # the generator's own start
@@ -122,7 +104,7 @@ async def sessions(counts: tuple[int, ...], calls: int, service: float, rounds: 
     found = []
     try:
         await asyncio.to_thread(served.process.warm)
-        with gate(served.url) as url:
+        with child("gate_process.py", served.url) as url:
             await load("closed", f"{url}/gated", sessions=max(counts), calls=1)
             for count in counts:
                 rates: dict[str, list[float]] = {"bare": [], "gated": []}

@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -14,6 +13,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
+from benchmarks.serving_parts.children import ranges
 from benchmarks.serving_parts.part import Check, Table
 from langgraph_prefetch.serving.disaggregated.link import Link
 from langgraph_prefetch.serving.disaggregated.ranges import HttpRanges
@@ -29,28 +29,11 @@ BLOCK = 10
 
 
 @contextmanager
-def process(*arguments: str) -> Iterator[str]:
-    """A range server of its own; yields its address."""
-    command = [sys.executable, str(Path(__file__).with_name("range_process.py")), *arguments]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdin is not None
-        assert child.stdout is not None
-        try:
-            yield child.stdout.readline().strip()
-        finally:
-            child.stdin.close()
-            try:
-                child.wait(10)
-            except subprocess.TimeoutExpired:
-                child.kill()
-
-
-@contextmanager
 def storage_with(blobs: dict[str, bytes]) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as directory:
         for key, data in blobs.items():
             Path(directory, key).write_bytes(data)
-        with process("--directory", directory) as url:
+        with ranges("--directory", directory) as url:
             yield url
 
 
@@ -109,8 +92,8 @@ def run(*, short: bool) -> tuple[Table, list[Check], dict[str, float]]:
     blobs = {"big": chance.randbytes(BLOB), "small": chance.randbytes(SMALL)}
     digests = {key: hashlib.sha256(data).hexdigest() for key, data in blobs.items()}
     rounds, reads = (1, 60) if short else (3, 200)
-    with storage_with(blobs) as storage, process("--storage", storage, "--rate", str(RATE)) as one:
-        with process("--storage", storage, "--rate", str(RATE)) as two:
+    with storage_with(blobs) as storage, ranges("--storage", storage, "--rate", str(RATE)) as one:
+        with ranges("--storage", storage, "--rate", str(RATE)) as two:
             alone, pair, three = (
                 asyncio.run(seconds_for(storage, peers, "big", digests["big"], rounds))
                 for peers in ([], [one], [one, two])

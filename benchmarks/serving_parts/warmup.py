@@ -27,8 +27,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from benchmarks.serving_parts.children import ranges
 from benchmarks.serving_parts.part import Check, Part, Table
-from benchmarks.serving_parts.paths_live import process
 from benchmarks.serving_parts.served import Served, client
 from langgraph_prefetch.events import ComponentWarmed, Event
 from langgraph_prefetch.serving.gateway import gateway
@@ -137,7 +137,7 @@ def _read_from_storage(seed: int) -> Iterator[dict[str, Start]]:
             directory = stack.enter_context(tempfile.TemporaryDirectory())
             data = draw.randbytes(size)
             Path(directory, name).write_bytes(data)
-            url = stack.enter_context(process("--directory", directory, "--rate", str(LINK)))
+            url = stack.enter_context(ranges("--directory", directory, "--rate", str(LINK)))
             arguments = (f"{url}/{name}", str(size), hashlib.sha256(data).hexdigest())
             found[name] = Start(code=READ + opens, arguments=arguments)
         yield found
