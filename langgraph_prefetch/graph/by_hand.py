@@ -20,7 +20,7 @@ from langgraph_prefetch.graph.caller import GraphCaller, ambient_config
 from langgraph_prefetch.graph.current import current_run
 from langgraph_prefetch.graph.serve import stand_in
 from langgraph_prefetch.graph.tools import output_of, query_argument
-from langgraph_prefetch.handing import degraded_by
+from langgraph_prefetch.handing import degraded_by, seen_as
 from langgraph_prefetch.ports import SearchTool
 from langgraph_prefetch.prefetcher import PrefetchEngine, Run
 from langgraph_prefetch.values import Output
@@ -109,15 +109,7 @@ class PrefetchedTool(BaseTool):
     @classmethod
     def over(cls, tool: BaseTool, engine: PrefetchEngine, search: SearchTool) -> PrefetchedTool:
         """``tool``, answered by ``engine``."""
-        return cls(
-            name=tool.name,
-            description=tool.description,
-            args_schema=tool.args_schema,
-            response_format=tool.response_format,
-            return_direct=tool.return_direct,
-            inner=tool,
-            early=EarlyCalls(engine, search),
-        )
+        return cls(inner=tool, early=EarlyCalls(engine, search), **seen_as(tool))
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:  # noqa: A002 - host's name
         """Answer one call."""

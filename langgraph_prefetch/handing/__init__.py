@@ -5,7 +5,7 @@ any other runnable, and can what the components behind them can.
 """
 
 from langgraph_prefetch.handing.abilities import behind, has_own_async, sole
-from langgraph_prefetch.handing.components import HandingRetriever, HandingRunnable, HandingTool
+from langgraph_prefetch.handing.components import HandingRetriever, HandingRunnable, HandingTool, seen_as
 from langgraph_prefetch.handing.degraded import degraded_by, marked
 from langgraph_prefetch.handing.epochs import TellsEpoch, tells_epoch
 from langgraph_prefetch.handing.handler import Change, Handler
@@ -23,6 +23,7 @@ __all__ = [
     "degraded_by",
     "has_own_async",
     "marked",
+    "seen_as",
     "sole",
     "tells_epoch",
 ]

@@ -70,6 +70,17 @@ class HandingRetriever(BaseRetriever):
         raise NotImplementedError(_NO_RUN)
 
 
+def seen_as(tool: BaseTool) -> dict[str, Any]:
+    """What makes a model and a graph see another tool as they see ``tool``."""
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "args_schema": tool.args_schema,
+        "response_format": tool.response_format,
+        "return_direct": tool.return_direct,
+    }
+
+
 class HandingTool(BaseTool):
     """A tool."""
 
@@ -78,14 +89,7 @@ class HandingTool(BaseTool):
     @classmethod
     def like(cls, tool: BaseTool, handler: Handler) -> Self:
         """One that a model and a graph see as they see ``tool``."""
-        return cls(
-            name=tool.name,
-            description=tool.description,
-            args_schema=tool.args_schema,
-            response_format=tool.response_format,
-            return_direct=tool.return_direct,
-            handler=handler,
-        )
+        return cls(handler=handler, **seen_as(tool))
 
     @property
     def func(self) -> Callable[..., Any] | None:
