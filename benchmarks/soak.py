@@ -9,8 +9,8 @@ request. The model is scripted and does not wait.
 
 After each round all that is under way may end, then a sample is taken. The rules, over the last 80 % of the runs:
 
-- resident memory grows by less than 600 KB in 1,000 runs (least squares through the samples). It grows in steps of the
-  allocator's arenas, with a bare graph too (`--bare`), until those are as scattered as they get;
+- resident memory grows by less than 600 KB in 1,000 runs (median slope of all pairs of samples, Theil-Sen). It grows in
+  steps of the allocator's arenas, with a bare graph too (`--bare`), until those are as scattered as they get;
 - objects known to the garbage collector grow by less than 100 in 1,000 runs, and blocks of Python's allocator by less
   than 300, by the same measure. These are the sharp ones. Start times that the per-minute budget counts are left out:
   they go after a minute;
@@ -27,6 +27,7 @@ import gc
 import itertools
 import json
 import os
+import statistics
 import sys
 import threading
 import time
@@ -51,6 +52,7 @@ WARM_UP = 0.2
 LIMITS_PER_THOUSAND = {"kilobytes": 600.0, "objects": 100.0, "blocks": 300.0}
 MUST_BE_NONE = ("places", "queued", "lanes", "shared_entries", "resumable", "open_runs")
 SETTLING_SECONDS = 10.0
+MOST_COLLECTIONS = 5
 STATM, DESCRIPTORS = Path("/proc/self/statm"), Path("/proc/self/fd")
 
 
@@ -217,7 +219,7 @@ def sample(soak: Soak) -> Sample:
     while (executor.running or (soak.prefetch and soak.prefetch.report().unsettled)) and time.monotonic() < until:
         time.sleep(0.002)
     generations = gc.get_count()
-    gc.collect()
+    _collect()
     return Sample(
         runs=soak.ended,
         kilobytes=int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024,
@@ -235,13 +237,18 @@ def sample(soak: Soak) -> Sample:
     )
 
 
+def _collect() -> None:
+    """What a finalizer let go of is found by the next collection only."""
+    for _ in range(MOST_COLLECTIONS):
+        if not gc.collect():
+            return
+
+
 def slope(samples: Sequence[Sample], name: str) -> float:
-    """How much ``name`` grows in 1,000 runs: least squares."""
-    xs = [each.runs / 1_000 for each in samples]
-    ys = [float(getattr(each, name)) for each in samples]
-    middle, level = sum(xs) / len(xs), sum(ys) / len(ys)
-    spread = sum((x - middle) ** 2 for x in xs)
-    return sum((x - middle) * (y - level) for x, y in zip(xs, ys, strict=True)) / spread if spread else 0.0
+    """How much ``name`` grows in 1,000 runs: the median slope of all pairs (Theil-Sen), which no one sample moves."""
+    points = [(each.runs / 1_000, float(getattr(each, name))) for each in samples]
+    slopes = [(y2 - y1) / (x2 - x1) for (x1, y1), (x2, y2) in itertools.combinations(points, 2)]
+    return statistics.median(slopes) if slopes else 0.0
 
 
 def after_warm_up(samples: Sequence[Sample]) -> list[Sample]:
