@@ -142,13 +142,21 @@ def test_a_text_is_copied_once_and_a_vector_twice() -> None:
     made = columns(batch([Passage(id=f"{n:04}", text=text, vector=(1.0,) * dimensions) for n in range(count)]))
     pool = POOL
     encoded_rows(made, slice(0, count), tenant=b"", storage="vector")  # what is made once is made
-    tracemalloc.start()
-    before = pool.bytes_allocated()
-    stream = encoded_rows(made, slice(0, count), tenant=b"", storage="vector")
-    in_numpy = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    in_arrow = pool.bytes_allocated() - before
-    vectors, everything = count * dimensions * 4, stream.size
+
+    def taken() -> tuple[int, int]:
+        tracemalloc.start()
+        before = pool.bytes_allocated()
+        stream = encoded_rows(made, slice(0, count), tenant=b"", storage="vector")
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        sizes.add(stream.size)
+        return peak, pool.bytes_allocated() - before
+
+    # Threads that other tests left allocate too: what the least of five tries took is the encoder's own.
+    sizes = set[int]()
+    tries = [taken() for _ in range(5)]
+    in_numpy, in_arrow = (min(each) for each in zip(*tries, strict=True))
+    vectors, (everything,) = count * dimensions * 4, sizes
     assert everything > count * (len(text) + 4 * dimensions)
     assert vectors <= in_numpy <= 1.1 * vectors
     assert everything <= in_arrow <= 1.1 * everything
