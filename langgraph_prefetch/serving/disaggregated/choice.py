@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, isfinite
 
 from langgraph_prefetch.errors import ConfigurationError
 
@@ -33,10 +33,10 @@ class PathLoad:
     handle_rate: float = inf
 
     def __post_init__(self) -> None:
-        if not (self.read_queue >= 0 and self.unfinished >= 0):
-            raise ConfigurationError(f"path {self.name!r}: queues start at 0")
-        if not (self.read_rate > 0 and self.handle_rate > 0):
-            raise ConfigurationError(f"path {self.name!r}: rates must be above 0")
+        if not (0 <= self.read_queue < inf and 0 <= self.unfinished < inf):
+            raise ConfigurationError(f"path {self.name!r}: queues start at 0, and end somewhere")
+        if not (isfinite(self.read_rate) and self.read_rate > 0 and self.handle_rate > 0):
+            raise ConfigurationError(f"path {self.name!r}: rates must be above 0, and read_rate finite")
 
     @property
     def read_seconds(self) -> float:

@@ -50,7 +50,8 @@ class Cluster:
     """Nodes that prefill and nodes that decode; kinds may differ from node to node.
 
     Raises:
-        SimulationError: a side without nodes, or decode GPUs that do not hold the model and one longest context.
+        SimulationError: a side without nodes, a ``longest`` below 1, or GPUs that do not hold the model and one longest
+            context.
     """
 
     model: ServedModel
@@ -61,6 +62,8 @@ class Cluster:
     def __post_init__(self) -> None:
         if not self.prefill or not self.decode:
             raise SimulationError("a cluster needs at least one prefill and one decode node")
+        if not self.longest >= 1:
+            raise SimulationError(f"longest: a context has at least 1 token, not {self.longest}")
         for side in (self.prefill, self.decode):
             for node in side:
                 if self.context_tokens(node, side) < self.longest:

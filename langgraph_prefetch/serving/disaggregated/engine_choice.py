@@ -33,6 +33,8 @@ class Lease:
         shared: characters of its prefix that the engine has seen before.
         session: whose request it is.
         blocks: hashes of the prefix.
+        life: how often the engine had failed by then.
+        home: the session's engine until then.
     """
 
     engine: str
@@ -40,13 +42,16 @@ class Lease:
     shared: int
     session: str | None
     blocks: tuple[bytes, ...]
+    life: int = 0
+    home: str | None = None
 
 
 @dataclass(slots=True)
 class _Engine:
     unfinished: float = 0.0
     requests: int = 0
-    down_until: float = -inf
+    life: int = 0
+    failed_at: float = inf
 
 
 class EngineChooser:
@@ -85,7 +90,7 @@ class EngineChooser:
         self._engines = {name: _Engine() for name in engines}
         self._rate, self._gates, self._retry_seconds = characters_per_second, gates, retry_seconds
         self._homes: LRUCache[str, str] = LRUCache(max_sessions)
-        self._seen: LRUCache[tuple[str, bytes], None] = LRUCache(max_blocks)
+        self._seen: LRUCache[tuple[str, int, bytes], None] = LRUCache(max_blocks)
 
     def choose(
         self, prompt: str, now: float, *, session: str | None = None, without: frozenset[str] = frozenset()
@@ -94,14 +99,14 @@ class EngineChooser:
 
         Args:
             prompt: its text, from the beginning; kept as hashes only.
-            now: seconds, of any clock that does not go back far.
+            now: seconds, of any clock; where it goes back, engines that failed are asked again.
             session: whose request it is.
             without: engines that have failed this request.
 
         Raises:
             NoEngineError: all have failed, within ``retry_seconds``.
         """
-        up = [name for name, each in self._engines.items() if each.down_until <= now and name not in without]
+        up = [name for name in self._engines if not self._down(name, now) and name not in without]
         if not up:
             raise NoEngineError(len(self._engines), f"each has failed in the last {self._retry_seconds:g} s")
         blocks = _blocks(prompt)
@@ -130,34 +135,50 @@ class EngineChooser:
         engine = self._engines[lease.engine]
         engine.unfinished = max(0.0, engine.unfinished - (lease.characters - lease.shared))
         engine.requests -= 1
-        if failed or unused:  # one that failed may have started anew, with an empty cache
-            for block in lease.blocks[0 if failed else lease.shared // BLOCK_CHARACTERS :]:
-                self._seen.pop((lease.engine, block), None)
-        if failed:
-            engine.down_until = now + self._retry_seconds
-            if lease.session is not None and self._homes.get(lease.session) == lease.engine:
-                del self._homes[lease.session]
+        if failed:  # it may have started anew: nothing that it had seen counts any more, whoever sent it
+            engine.failed_at, engine.life = now, engine.life + 1
+        elif unused:
+            for block in lease.blocks[lease.shared // BLOCK_CHARACTERS :]:
+                self._seen.pop((lease.engine, lease.life, block), None)
+        if (failed or unused) and lease.session is not None and self._homes.get(lease.session) == lease.engine:
+            self._homes.pop(lease.session)
+            if lease.home is not None and not (failed and lease.home == lease.engine):
+                self._homes[lease.session] = lease.home
 
     def busy(self, engine: str) -> int:
         """Requests that it has now."""
         return self._engines[engine].requests
 
+    def _down(self, name: str, now: float) -> bool:
+        failed_at = self._engines[name].failed_at
+        return failed_at <= now < failed_at + self._retry_seconds
+
     def _take(self, name: str, prompt: str, shared: int, session: str | None, blocks: tuple[bytes, ...]) -> Lease:
         engine = self._engines[name]
         engine.unfinished += len(prompt) - shared
         engine.requests += 1
+        home = None
         if session is not None:
-            self._homes[session] = name
-        for block in blocks:
-            self._seen[name, block] = None
-        return Lease(engine=name, characters=len(prompt), shared=shared, session=session, blocks=blocks)
+            home, self._homes[session] = self._homes.get(session), name
+        for block in reversed(blocks):  # the beginning is forgotten last, for without it the rest is no prefix
+            self._seen[name, engine.life, block] = None
+        return Lease(
+            engine=name,
+            characters=len(prompt),
+            shared=shared,
+            session=session,
+            blocks=blocks,
+            life=engine.life,
+            home=home,
+        )
 
     def _load(self, name: str) -> PathLoad:
         return PathLoad(name=name, unfinished=self._engines[name].unfinished, handle_rate=self._rate)
 
     def _shared(self, name: str, blocks: tuple[bytes, ...], characters: int) -> int:
+        life = self._engines[name].life
         for number, block in enumerate(blocks):
-            if (name, block) not in self._seen:
+            if (name, life, block) not in self._seen:
                 return number * BLOCK_CHARACTERS
         return min(characters, len(blocks) * BLOCK_CHARACTERS)
 

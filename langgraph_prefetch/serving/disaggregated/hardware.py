@@ -35,8 +35,10 @@ class NodeKind:
 
     def __post_init__(self) -> None:
         values = (self.gpus, self.compute_nic, self.storage_nic, self.memory, self.hbm_bytes, self.flops)
-        if not all(math.isfinite(value) and value > 0 for value in values):
-            raise ConfigurationError(f"node kind {self.name!r}: every figure must be a finite number above 0")
+        if not all(math.isfinite(value) and value > 0 for value in values) or self.gpus != int(self.gpus):
+            raise ConfigurationError(
+                f"node kind {self.name!r}: every figure must be a finite number above 0, and its GPUs whole"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +66,15 @@ class ServedModel:
     seconds_per_token: float
     source: str = ""
 
+    def __post_init__(self) -> None:
+        above = (self.cache_bytes_per_token, self.active_parameters, self.weight_bytes, self.seconds_per_token)
+        others = (self.attention_flops, self.attention_flops_per_token)
+        if not (all(0 < value < math.inf for value in above) and all(0 <= value < math.inf for value in others)):
+            raise ConfigurationError(
+                f"model {self.name!r}: bytes, parameters and seconds must be finite and above 0, FLOPs of attention"
+                " from 0"
+            )
+
     def prefill_flops(self, cached: int, new: int) -> float:
         """Of ``new`` tokens behind ``cached`` ones."""
         context = cached + new / 2
@@ -77,11 +88,19 @@ class ServedModel:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A model call of an agent: tokens that are cached, that are new, and that are generated."""
+    """A model call of an agent: tokens that are cached, that are new, and that are generated.
+
+    Raises:
+        ConfigurationError: fewer than 0 that are cached, or than 1 of the others.
+    """
 
     cached: int
     new: int
     generated: int
+
+    def __post_init__(self) -> None:
+        if not (self.cached >= 0 and self.new >= 1 and self.generated >= 1):
+            raise ConfigurationError(f"a turn has tokens from 0 cached, 1 new and 1 generated on, not {self}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,8 +134,12 @@ class TraceShape:
     source: str = ""
 
     def __post_init__(self) -> None:
-        if not (0 < self.context < self.total < self.max_tokens and min(self.turns, self.appended, self.generated) > 0):
-            raise ConfigurationError(f"trace {self.name!r}: needs 0 < context < total < max_tokens, and means above 0")
+        if not 0 < self.context < self.total < self.max_tokens < math.inf:
+            raise ConfigurationError(f"trace {self.name!r}: needs 0 < context < total < max_tokens")
+        if not all(0 < value < math.inf for value in (self.turns, self.appended, self.generated)):
+            raise ConfigurationError(f"trace {self.name!r}: means of turns must be finite and above 0")
+        if not 0 <= self.spread < math.inf:
+            raise ConfigurationError(f"trace {self.name!r}: a spread is 0 or more")
 
     @cached_property
     def first_share(self) -> float:

@@ -27,23 +27,27 @@ class TokenBucket:
         rate: bytes a second.
         late_seconds: how far behind a busy link may be and make up for it; an event loop wakes up late.
         free_at: when all bytes that were taken have passed.
+        last_seconds: what was taken last takes so long.
     """
 
     rate: float
     late_seconds: float = 0.25
     free_at: float = 0.0
+    last_seconds: float = 0.0
 
     def __post_init__(self) -> None:
         if not (isfinite(self.rate) and self.rate > 0 and self.late_seconds >= 0):
             raise ConfigurationError(f"a link needs a finite rate above 0, not {self.rate!r}, and late_seconds from 0")
 
     def wait(self, now: float) -> float:
-        """Seconds until something may pass."""
+        """Seconds until something may pass. A clock that jumped back costs no more than what was taken last."""
+        self.free_at = min(self.free_at, now + self.last_seconds)
         return max(0.0, self.free_at - now)
 
     def take(self, size: int, now: float) -> None:
-        """So many bytes pass. A clock that jumped back costs no more than what was taken already."""
-        self.free_at = max(self.free_at, now - self.late_seconds) + size / self.rate
+        """So many bytes pass, now that nothing has to be waited for."""
+        self.last_seconds = size / self.rate
+        self.free_at = max(self.free_at, now - self.late_seconds) + self.last_seconds
 
     def resume(self, now: float) -> None:
         """The link was idle: there is nothing to make up for."""
@@ -88,14 +92,30 @@ class Link:
         finally:
             self._transfers -= 1
 
-    async def _pass_slice(self, size: int, speculative: bool, number: int) -> None:
-        await self._turn(speculative, number)
-        try:
-            while (seconds := self._bucket.wait(self._clock())) > 0:
+    async def _pass(self, size: int, speculative: bool, number: int) -> None:
+        while size > 0:
+            await self._turn(speculative, number)
+            try:
+                size -= await self._while_first(size, speculative, number)
+            finally:
+                self._next()
+
+    async def _while_first(self, size: int, speculative: bool, number: int) -> int:
+        """Bytes that passed until all had, or until somebody waited who goes first: asked whenever the link is free."""
+        largest, passed = self.speculative_slice if speculative else SLICE_BYTES, 0
+        while passed < size and not self._somebody_before(speculative, number):
+            if (seconds := self._bucket.wait(self._clock())) > 0:
                 await self._sleep(seconds)
-            self._bucket.take(size, self._clock())
-        finally:
-            self._next()
+                continue
+            piece = min(size - passed, largest)
+            self._bucket.take(piece, self._clock())
+            passed += piece
+        return passed
+
+    def _somebody_before(self, speculative: bool, number: int) -> bool:
+        while self._waiting and self._waiting[0][2].done():
+            heappop(self._waiting)
+        return bool(self._waiting) and self._waiting[0][:2] < (speculative, number)
 
     async def _turn(self, speculative: bool, number: int) -> None:
         if not self._busy:
@@ -127,8 +147,4 @@ class Transfer:
 
     async def pass_through(self, size: int) -> None:
         """Wait until ``size`` bytes have passed, slice by slice."""
-        largest = self._link.speculative_slice if self._speculative else SLICE_BYTES
-        while size > 0:
-            piece = min(size, largest)
-            await self._link._pass_slice(piece, self._speculative, self._number)
-            size -= piece
+        await self._link._pass(size, self._speculative, self._number)

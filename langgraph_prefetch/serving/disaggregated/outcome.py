@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
 
+from langgraph_prefetch.errors import SimulationError
 from langgraph_prefetch.serving.disaggregated.hardware import Turn
 
 _LITTLE_USED = 0.5
@@ -54,7 +55,13 @@ class LoadingResult:
         return len(self.served) / self.seconds
 
     def throughput(self, share: float = 0.8) -> float:
-        """Turns a second until this share of them was done: without the tail, in which the longest agents are alone."""
+        """Turns a second until this share of them was done: without the tail, in which the longest agents are alone.
+
+        Raises:
+            SimulationError: a share that is not above 0, or above 1.
+        """
+        if not 0 < share <= 1:
+            raise SimulationError(f"a share of the turns lies above 0 and is at most 1, not {share}")
         done = sorted(each.done_at for each in self.served)
         number = max(1, round(share * len(done)))
         return number / done[number - 1]
@@ -74,7 +81,12 @@ class LoadingResult:
         """Most bytes of any storage NIC over the mean of all, per window, on average: 1 is perfectly even.
 
         The windows lie between two shares of the run; towards its end there is too little work to compare.
+
+        Raises:
+            SimulationError: a window of no time.
         """
+        if not window_seconds > 0:
+            raise SimulationError(f"window_seconds must be above 0, not {window_seconds}")
         first, last = int(begin * self.seconds / window_seconds) + 1, int(end * self.seconds / window_seconds)
         carried = [self._bytes_per_window(node, window_seconds) for node in self.reads]
         found = []

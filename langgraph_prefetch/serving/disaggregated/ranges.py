@@ -97,14 +97,17 @@ class HttpRanges(OwnsClient):
         return int(answer.headers["content-length"])
 
     async def read(self, key: str, start: int, stop: int, *, speculative: bool = False) -> bytes:
-        """Exactly these bytes. Raises ShortReadError, UnknownBlobError, httpx.HTTPError."""
+        """Exactly these bytes. Raises ShortReadError, UnknownBlobError, TimeoutError, httpx.HTTPError."""
         headers = {"range": f"bytes={start}-{stop - 1}", "accept-encoding": "identity"}
         if speculative:
             headers[CLASS_HEADER] = SPECULATIVE
         url = f"{self._base_url}/{checked_key(key)}"
         with self._link.transfer(speculative=speculative) if self._link else nullcontext() as transfer:
-            async with self._client.stream("GET", url, headers=headers) as answer:
-                return await _body(answer, key, stop - start, transfer)
+            try:
+                async with self._client.stream("GET", url, headers=headers) as answer:
+                    return await _body(answer, key, stop - start, transfer)
+            except httpx.ReadTimeout as error:
+                raise TimeoutError("no byte came in time") from error
 
 
 async def _body(answer: httpx.Response, key: str, size: int, transfer: Transfer | None) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isfinite
+from typing import Any
 
 from langgraph_prefetch.errors import ConfigurationError
 
@@ -62,7 +63,7 @@ def pd_range(g: int, s: float, M: float, B: float) -> PdRange:
         ConfigurationError: a value that is no positive finite number, or a storage NIC as fast as all compute NICs.
     """
     for name, value in (("g", g), ("s", s), ("M", M), ("B", B)):
-        if not isfinite(value) or value <= 0:
+        if not _finite(value) or value <= 0:
             raise ConfigurationError(f"pd_range: {name} must be a finite number above 0, not {value!r}")
     if g != int(g):
         raise ConfigurationError(f"pd_range: g counts GPUs and must be whole, not {g!r}")
@@ -98,11 +99,19 @@ def working_set_bytes(
             that many times more agents, so that the set grows with its square.
 
     Raises:
-        ConfigurationError: a value below 0, or an ``idle_factor`` below 1.
+        ConfigurationError: a value below 0 or none at all, or an ``idle_factor`` below 1.
     """
     values = (arrivals_per_second, job_seconds, tokens, bytes_per_token)
-    if not all(isfinite(value) and value >= 0 for value in values) or not idle_factor >= 1:
+    if not all(_finite(value) and value >= 0 for value in values) or not (_finite(idle_factor) and idle_factor >= 1):
         raise ConfigurationError(
             f"a working set needs values from 0, and idle_factor from 1, not {values}, {idle_factor}"
         )
     return arrivals_per_second * job_seconds * tokens * bytes_per_token / 2 * idle_factor**2
+
+
+def _finite(value: Any) -> bool:
+    """It is a number at all: what was never measured is often None."""
+    try:
+        return isfinite(value)
+    except (TypeError, OverflowError):
+        return False

@@ -13,10 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
+from math import inf
 from types import TracebackType
 from typing import Self
 
 from langgraph_prefetch.errors import BlobMismatchError, ConfigurationError, PathsFailedError, UnknownBlobError
+from langgraph_prefetch.errors.serving import ShortReadError
 from langgraph_prefetch.serving.disaggregated.choice import GATES, Gates, PathLoad, choose_path
 from langgraph_prefetch.serving.disaggregated.ranges import RangeSource, checked_key
 
@@ -29,11 +31,18 @@ class ReadPath:
         name: unique; for errors and counts.
         source: reads ranges.
         bytes_per_second: of its storage link; only how paths compare matters.
+
+    Raises:
+        ConfigurationError: a rate that is no finite number above 0.
     """
 
     name: str
     source: RangeSource
     bytes_per_second: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.bytes_per_second < inf:
+            raise ConfigurationError(f"path {self.name!r}: bytes_per_second must be finite and above 0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +60,7 @@ class _Path:
     demand: int = 0
     speculative: int = 0
     demanded: int = 0
-    down_until: float = 0.0
+    failed_at: float = inf
     bytes_read: int = 0
     failures: int = 0
 
@@ -79,7 +88,8 @@ class TwoPathReader:
     """Reads blobs in parts, each over the path with the shortest read queue. An async context manager.
 
     Demand goes first: a speculative part begins only where no part of demand waits, and over a path that carries none.
-    A path that fails gets nothing for ``retry_seconds``, and its parts go over another. It belongs to one event loop.
+    A path that fails gets nothing for ``retry_seconds``, and its parts go over another. Speculation that takes too long
+    says nothing of its path: it may only have waited for demand. A reader belongs to one event loop.
 
     Args:
         paths: two or more; one works, and gains nothing.
@@ -111,7 +121,8 @@ class TwoPathReader:
     ) -> None:
         if not paths or len({path.name for path in paths}) < len(paths):
             raise ConfigurationError("a reader needs paths, each with a name of its own")
-        if min(part_bytes, in_flight, max_blob_bytes, max_reads) < 1 or not min(retry_seconds, timeout_seconds) > 0:
+        counts, times = (part_bytes, in_flight, max_blob_bytes, max_reads), (retry_seconds, timeout_seconds)
+        if not (all(each >= 1 for each in counts) and all(each > 0 for each in times)):
             raise ConfigurationError("sizes and counts start at 1, and times are above 0")
         self._paths = {path.name: _Path(path=path) for path in paths}
         self._part_bytes, self._in_flight, self._max_blob_bytes = part_bytes, in_flight, max_blob_bytes
@@ -219,11 +230,14 @@ class TwoPathReader:
         untried = [path for name, path in self._paths.items() if name not in failed]
         now = self._clock()
         # One that is down is asked all the same, if there is no other: it may be back.
-        working = [path for path in untried if path.down_until <= now] or untried
+        working = [path for path in untried if not self._down(path, now)] or untried
         if room:
             working = [path for path in working if self._has_room(path, speculative)]
         chosen = choose_path([path.load for path in working], self._gates)
         return None if chosen is None else self._paths[chosen.name]
+
+    def _down(self, path: _Path, now: float) -> bool:
+        return path.failed_at <= now < path.failed_at + self._retry_seconds  # before: the clock went back
 
     def _has_room(self, path: _Path, speculative: bool) -> bool:
         if speculative:
@@ -235,13 +249,15 @@ class TwoPathReader:
         try:
             reading = path.path.source.read(part.key, part.start, part.stop, speculative=part.speculative)
             data = await asyncio.wait_for(reading, self._timeout_seconds)
+            if len(data) != size:
+                raise ShortReadError(part.key, f"{len(data)} bytes instead of {size}")
         except asyncio.CancelledError:
             part.done.cancel()
             raise
         except UnknownBlobError as error:
             _settle(part, error)
         except Exception as error:  # noqa: BLE001  a source is the caller's; whatever it raises, another is asked
-            self._failed(path, part.failed, error)
+            self._failed(path, part.failed, error, waited=part.speculative and isinstance(error, TimeoutError))
             if len(part.failed) == len(self._paths):
                 _settle(part, PathsFailedError(part.key, part.failed))
             else:
@@ -255,9 +271,10 @@ class TwoPathReader:
             path.demand, path.speculative = path.demand - (not part.speculative), path.speculative - part.speculative
             self._pump()
 
-    def _failed(self, path: _Path, failed: dict[str, str], error: Exception) -> None:
+    def _failed(self, path: _Path, failed: dict[str, str], error: Exception, *, waited: bool = False) -> None:
         path.failures += 1
-        path.down_until = self._clock() + self._retry_seconds
+        if not waited:
+            path.failed_at = self._clock()
         failed[path.path.name] = type(error).__name__
 
 

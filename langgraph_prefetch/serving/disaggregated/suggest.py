@@ -51,7 +51,8 @@ class Suggestion:
         best: the one to take.
         tried: all of them.
         exhaustive: every split was tried; else the search climbed from an even one, and may have missed a better one.
-        bounds: ratios at which nothing holds up the storage NICs, for nodes of one kind; None for mixed ones.
+        bounds: ratios at which nothing holds up the storage NICs, for nodes of one kind; None for mixed ones, and where
+            storage is as fast as all compute NICs of a node, for which there are none.
     """
 
     best: Tried
@@ -92,12 +93,14 @@ def suggest_pd(
         max_simulations: beyond, the search climbs instead of trying everything.
 
     Raises:
-        SimulationError: fewer than two nodes, or none of the splits tried holds the model.
+        SimulationError: fewer than two nodes, kinds of one name, or none of the splits tried holds the model.
     """
     kinds = tuple(hardware)
     counts = tuple(hardware.values())
-    if any(count < 0 for count in counts) or sum(counts) < 2 or max_simulations < 1:
-        raise SimulationError("suggest_pd needs at least two nodes, and max_simulations of at least 1")
+    if not all(isinstance(count, int) and count >= 0 for count in counts) or sum(counts) < 2 or max_simulations < 1:
+        raise SimulationError("suggest_pd needs at least two nodes, counted, and max_simulations of at least 1")
+    if len({kind.name for kind in kinds}) < len(kinds):
+        raise SimulationError("two kinds of nodes have the same name: a split could not say which is which")
     turns = trace.draw(agents, seed=seed, stride=stride)
     tried: dict[Split, Tried] = {}
 
@@ -177,7 +180,7 @@ def _around(split: Split, step: int = 1) -> Iterator[Split]:
 
 def _bounds(hardware: Mapping[NodeKind, int]) -> PdRange | None:
     used = [kind for kind, count in hardware.items() if count]
-    if len(used) != 1:
+    if len(used) != 1 or used[0].storage_nic >= used[0].gpus * used[0].compute_nic:
         return None
     kind = used[0]
     return pd_range(kind.gpus, kind.storage_nic / kind.compute_nic, kind.memory, kind.compute_nic)

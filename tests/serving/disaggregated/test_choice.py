@@ -77,8 +77,19 @@ def test_nothing_to_choose_from_is_nothing_chosen() -> None:
     assert choose_path([]) is None
 
 
-@pytest.mark.parametrize("bad", [{"read_queue": -1}, {"read_rate": 0}, {"unfinished": float("nan")}])
-def test_impossible_loads_are_refused(bad: dict[str, float]) -> None:
-    """Queues start at 0, rates above."""
+BAD = [(name, value) for name in ("read_queue", "unfinished") for value in (-1, float("nan"), float("inf"))]
+BAD += [(name, value) for name in ("read_rate", "handle_rate") for value in (0, -1, float("nan"))]
+
+
+@pytest.mark.parametrize(("name", "value"), [*BAD, ("read_rate", float("inf"))])
+def test_impossible_loads_are_refused(name: str, value: float) -> None:
+    """Queues start at 0, rates above; and what has no end compares with nothing."""
+    with pytest.raises(ConfigurationError, match="'x'"):
+        PathLoad(**{"name": "x", name: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("bad", [{"short_seconds": -1}, {"short_seconds": float("nan")}, {"overload_seconds": 0}])
+def test_impossible_gates_are_refused(bad: dict[str, float]) -> None:
+    """A gate that lets nobody through is none."""
     with pytest.raises(ConfigurationError):
-        PathLoad(name="x", **bad)
+        Gates(**bad)

@@ -62,6 +62,72 @@ async def test_demand_passes_speculation_within_a_slice() -> None:
     assert order == ["first", "second", "guess"]
 
 
+@pytest.mark.parametrize("rate", [5e5, 5e6, 5e7])
+async def test_demand_takes_as_long_beside_speculation_as_alone(rate: float) -> None:
+    """But for one piece of speculation at most, however many of its bytes wait, and however fast the link is."""
+    time = Time()
+    link = Link(rate, clock=time, sleep=time.sleep)
+
+    async def guess() -> None:
+        with link.transfer(speculative=True) as transfer:
+            await transfer.pass_through(10**9)
+
+    guessing = asyncio.create_task(guess())
+    await asyncio.sleep(0)
+    begun = time.now
+    with link.transfer() as transfer:
+        for _ in range(20):  # as pieces of an answer come
+            await transfer.pass_through(5 * SLICE_BYTES)
+    alone = 100 * SLICE_BYTES / rate
+    assert time.now - begun <= alone + link.speculative_slice / rate + 1e-9
+    guessing.cancel()
+    await asyncio.gather(guessing, return_exceptions=True)
+
+
+async def test_of_one_class_whoever_began_first_goes_first() -> None:
+    """A short transfer does not overtake a long one that began before."""
+    time, order = Time(), list[str]()
+    link = Link(1e6, clock=time, sleep=time.sleep)
+
+    async def carry(name: str, size: int) -> None:
+        with link.transfer() as transfer:
+            await transfer.pass_through(size)
+            order.append(name)
+
+    await asyncio.gather(carry("long", 20 * SLICE_BYTES), carry("short", 2 * SLICE_BYTES))
+    assert order == ["long", "short"]
+
+
+async def test_a_busy_link_makes_up_for_late_wake_ups_and_an_idle_one_does_not() -> None:
+    """An event loop wakes up late each time; what was not asked for in time is lost."""
+    time = Time()
+
+    async def late(seconds: float) -> None:
+        await time.sleep(seconds + 0.001)
+
+    link = Link(1e6, clock=time, sleep=late)
+    for _ in range(2):
+        time.now += 1_000
+        begun = time.now
+        with link.transfer():  # keeps it busy
+            for _ in range(100):
+                with link.transfer() as transfer:
+                    await transfer.pass_through(SLICE_BYTES)
+        assert time.now - begun == pytest.approx(99 * SLICE_BYTES / 1e6, rel=0.01)
+
+
+async def test_a_clock_that_jumps_back_stops_no_link() -> None:
+    """The next bytes wait for those before them, and not for the hour to come again."""
+    time = Time()
+    link = Link(1e6, clock=time, sleep=time.sleep)
+    for jump in (0, -3_600):
+        time.now += jump
+        begun = time.now
+        with link.transfer() as transfer:
+            await transfer.pass_through(100 * SLICE_BYTES)
+        assert time.now - begun <= 100 * SLICE_BYTES / 1e6 + 1e-6
+
+
 async def test_whoever_gives_up_its_turn_passes_it_on() -> None:
     """A cancelled transfer does not stop the link."""
     time = Time()

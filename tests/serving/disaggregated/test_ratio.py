@@ -1,6 +1,7 @@
 """The closed formula for prefill and decode nodes, and the working set."""
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -61,12 +62,14 @@ def test_too_little_memory_leaves_no_ratio() -> None:
 
 
 @pytest.mark.parametrize(
-    ("g", "s", "m", "b"), [(0, 1, 500, 50), (8, -1, 500, 50), (8, 8, 500, 50), (8, 1, float("nan"), 50)]
+    ("name", "value"),
+    [(name, value) for name in "gsMB" for value in (0, -1, float("nan"), float("inf"), None, "many", 10**400)]
+    + [("s", 8), ("s", 9), ("g", 7.5)],
 )
-def test_impossible_hardware_is_refused(g: int, s: float, m: float, b: float) -> None:
-    """A value that no node has is the caller's mistake."""
-    with pytest.raises(ConfigurationError):
-        pd_range(g, s, m, b)
+def test_impossible_hardware_is_refused(name: str, value: Any) -> None:
+    """A value that no node has, or that was never measured, is the caller's mistake, and is named."""
+    with pytest.raises(ConfigurationError, match=rf"pd_range: .*\b{name}\b"):
+        pd_range(**{"g": 8, "s": 1, "M": 500, "B": 50, name: value})
 
 
 def test_no_ratio_without_nodes() -> None:
@@ -83,5 +86,12 @@ def test_the_working_set_is_half_of_what_the_agents_under_way_end_with() -> None
         arrivals_per_second=0.1, job_seconds=600, tokens=56_000, bytes_per_token=43_000, idle_factor=3
     )
     assert idle == pytest.approx(9 * plain)
+
+
+@pytest.mark.parametrize("name", ["arrivals_per_second", "job_seconds", "tokens", "bytes_per_token", "idle_factor"])
+@pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), None])
+def test_a_working_set_of_nothing_measured_is_refused(name: str, value: Any) -> None:
+    """Rather than a figure that is none."""
+    given = {"arrivals_per_second": 1, "job_seconds": 1, "tokens": 1, "bytes_per_token": 1}
     with pytest.raises(ConfigurationError):
-        working_set_bytes(arrivals_per_second=-1, job_seconds=1, tokens=1, bytes_per_token=1)
+        working_set_bytes(**{**given, name: value})
