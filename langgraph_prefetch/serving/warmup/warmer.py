@@ -1,21 +1,25 @@
-"""Starts what will be needed as soon as something says so: all of it at once, each only once."""
+"""Starts what will be needed as soon as something says so: at once, each only once."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from math import isfinite
 from typing import Protocol
 
 from langgraph_prefetch.errors import ColdError, ConfigurationError, did_you_mean
 from langgraph_prefetch.events import ComponentWarmed, Event, EventHub, EventSink, RunStarted, SpeculationStarted
 from langgraph_prefetch.locks import ForkSafeLock
 from langgraph_prefetch.ports import Clock
+from langgraph_prefetch.serving.warmup.turns import Turns
 
 REQUEST = "request"
 """The need of every run of an agent, from its first moment on."""
 MAX_COMPONENTS = 64
+_CLOSED = "its warmer is closed"
 
 
 class Warmable(Protocol):
@@ -47,13 +51,17 @@ class Warmer:
         components: by name, at most 64.
         needs: what says so -> components: ``request`` for every run, a tool's name for a speculation of it, or names
             of your own for `need`.
+        computing: components whose start computes on this machine, and hardly waits -> seconds of processor time that
+            it takes. Of more of them than processors the longest begin first, if all are warm sooner that way
+            (`begin_after`); the rest begins at once.
         baseline: components that are never cooled, and started by `open`.
         keep_seconds: others are cooled by `cool_idle` when nothing has needed them for so long; None: never.
+        processors: for starts that compute; those this process may use if None.
         events: takes `ComponentWarmed`.
         clock: seconds.
 
     Raises:
-        ConfigurationError: names without a component, or too many.
+        ConfigurationError: names without a component, too many, or a number out of its range.
     """
 
     def __init__(
@@ -61,8 +69,10 @@ class Warmer:
         components: Mapping[str, Warmable],
         *,
         needs: Mapping[str, Collection[str]] | None = None,
+        computing: Mapping[str, float] | None = None,
         baseline: Collection[str] = (),
         keep_seconds: float | None = None,
+        processors: int | None = None,
         events: EventSink | None = None,
         clock: Clock = time.monotonic,
     ) -> None:
@@ -70,14 +80,18 @@ class Warmer:
             raise ConfigurationError(f"a warmer has 1 to {MAX_COMPONENTS} components, not {len(components)}")
         self._components, self._needs = dict(components), {name: tuple(each) for name, each in (needs or {}).items()}
         self._baseline, self._keep_seconds, self._clock = frozenset(baseline), keep_seconds, clock
-        for name in (*self._baseline, *(each for names in self._needs.values() for each in names)):
+        self._computing, self._processors = dict(computing or {}), _processors() if processors is None else processors
+        for name in (*self._baseline, *self._computing, *(each for names in self._needs.values() for each in names)):
             self._require(name)
+        if not all(isfinite(each) and each >= 0 for each in self._computing.values()) or self._processors < 1:
+            raise ConfigurationError("seconds that a start computes are finite and from 0 on, processors from 1 on")
         self._hub = EventHub()
         if events is not None:
             self._hub.subscribe(events)
         self._lock = ForkSafeLock()
         self._under_way: dict[str, Future[None]] = {}
         self._needed_at: dict[str, float] = {}
+        self._closed = False
         # One thread each: none has to wait until another has started.
         self._threads = ThreadPoolExecutor(len(self._components), thread_name_prefix="langgraph_prefetch_warm")
 
@@ -109,12 +123,16 @@ class Warmer:
         return self.warm(self._needs.get(signal, ()), cause=cause or signal)
 
     def warm(self, names: Iterable[str], *, cause: str = REQUEST) -> Mapping[str, Future[None]]:
-        """Start these, all at once, and return without waiting: name -> what is done when it is warm.
+        """Start these and return without waiting: name -> what is done when it is warm.
+
+        All at once, those that compute in turn where that is sooner.
 
         Raises:
             ConfigurationError: no component of that name.
         """
-        return {name: self._warm(name, cause) for name in names}
+        names = tuple(names)
+        turns = Turns({each: self._computing[each] for each in names if each in self._computing}, self._processors)
+        return {name: self._warm(name, cause, turns) for name in names}
 
     def of(self, name: str) -> WarmComponent:
         """One component, for ``gateway(…, warm=…)`` or to be waited for.
@@ -144,11 +162,12 @@ class Warmer:
 
     def close(self) -> None:
         """Stop everything; waits for what is just starting. Idempotent."""
+        self._closed = True
         self._threads.shutdown(wait=True, cancel_futures=True)
         for component in self._components.values():
             component.cool()
 
-    def _warm(self, name: str, cause: str) -> Future[None]:
+    def _warm(self, name: str, cause: str, turns: Turns) -> Future[None]:
         self._require(name)
         with self._lock:
             self._needed_at[name] = self._clock()
@@ -156,22 +175,29 @@ class Warmer:
             if held is not None:
                 return held
             try:
-                made = self._threads.submit(self._start, name, cause)
+                made = self._threads.submit(self._start, name, cause, turns)
             except RuntimeError:  # closed meanwhile
                 made = Future()
-                made.set_exception(ColdError(name, "its warmer is closed"))
+                made.set_exception(ColdError(name, _CLOSED))
                 return made
             self._under_way[name] = made
         made.add_done_callback(lambda _: self._forget(name, made))
         return made
 
-    def _start(self, name: str, cause: str) -> None:
-        component = self._components[name]
-        if component.is_warm():
-            return
+    def _start(self, name: str, cause: str, turns: Turns) -> None:
+        try:
+            if not self._components[name].is_warm():
+                turns.wait(name)
+                if self._closed:
+                    raise ColdError(name, _CLOSED)
+                self._begin(name, cause)
+        finally:
+            turns.ended(name)
+
+    def _begin(self, name: str, cause: str) -> None:
         began = self._clock()
         try:
-            component.warm()
+            self._components[name].warm()
         except Exception as error:
             self._hub(self._told(name, cause, began, failed=True))
             if isinstance(error, ColdError):
@@ -194,6 +220,11 @@ class Warmer:
                 f"no component {name!r} to warm; there are: {', '.join(sorted(self._components))}."
                 f"{did_you_mean(name, self._components)}"
             )
+
+
+def _processors() -> int:
+    able = getattr(os, "sched_getaffinity", None)
+    return len(able(0)) if able is not None else os.cpu_count() or 1
 
 
 class WarmComponent:
