@@ -4,9 +4,10 @@
 
 ``N`` items in requests of ``b``, ``P`` of them at once: ``α`` seconds a request, ``β`` seconds an item, ``Ω`` seconds
 for the rest. The stages of an ingestion overlap, so that the slowest of them is the run. What they cannot overlap is
-what each needs of the one interpreter that runs them all: ``γ`` seconds an item, all stages together. The interpreter
-is one more resource, and the resource that an item needs longest sets the pace (the bottleneck law: Denning and Buzen,
-"The Operational Analysis of Queueing Network Models", ACM Computing Surveys 10:3, 1978).
+what each needs of the one interpreter that runs them all: ``γ`` seconds an item, all stages together, once they are
+warm; what their first calls cost more is part of ``Ω``. The interpreter is one more resource, and the resource that an
+item needs longest sets the pace (the bottleneck law: Denning and Buzen, "The Operational Analysis of Queueing Network
+Models", ACM Computing Surveys 10:3, 1978).
 """
 
 from __future__ import annotations

@@ -11,11 +11,10 @@ from langgraph_prefetch.ingest.costs import CostModel
 from langgraph_prefetch.ingest.embedders import as_embedder
 from langgraph_prefetch.ingest.engines import cut
 from langgraph_prefetch.ingest.keepers import LedgerKeeper
-from langgraph_prefetch.ingest.loading import Loader
+from langgraph_prefetch.ingest.loading import AnyLoader, Loader
 from langgraph_prefetch.ingest.memory import NoMemory
 from langgraph_prefetch.ingest.merge import merged
 from langgraph_prefetch.ingest.pace import Pace
-from langgraph_prefetch.ingest.pipeline import AnyLoader
 from langgraph_prefetch.ingest.report import SkipList
 from langgraph_prefetch.ingest.rows import parts_of, strings
 from langgraph_prefetch.ingest.settings import Cleanup, IngestSettings, check_cleanup

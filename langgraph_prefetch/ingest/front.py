@@ -16,10 +16,11 @@ from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.ingest.costs import CostModel, Load, model_of
 from langgraph_prefetch.ingest.embedders import Embedder, as_embedder
 from langgraph_prefetch.ingest.engines import Engine, LocalEngine
+from langgraph_prefetch.ingest.interpreter import Interpreter
 from langgraph_prefetch.ingest.keepers import Keeper, LedgerKeeper, RecordKeeper
-from langgraph_prefetch.ingest.loading import Loader
+from langgraph_prefetch.ingest.loading import AnyLoader, Loader
 from langgraph_prefetch.ingest.pace import Pace
-from langgraph_prefetch.ingest.pipeline import AnyLoader, Pipeline
+from langgraph_prefetch.ingest.pipeline import Pipeline
 from langgraph_prefetch.ingest.report import IngestProgress, IngestReport, Progress, SkipList
 from langgraph_prefetch.ingest.requests import Requests
 from langgraph_prefetch.ingest.settings import Cleanup, IngestSettings, check_cleanup
@@ -182,6 +183,7 @@ class _Run:
 
     async def __call__(self) -> IngestReport:
         self.pace = Pace(self.settings, blocking=self.embedder.blocking is not None, costs=self.costs)
+        interpreter = Interpreter()
         self.requests = Requests(
             self.embedder,
             self.engine,
@@ -190,6 +192,7 @@ class _Run:
             dimensions=self.store.dimensions,
             metric=self.store.metric,
             clock=time.perf_counter,
+            interpreter=interpreter,
         )
         self.steps = Steps(self.trace)
         self.pipeline = Pipeline(
@@ -205,6 +208,7 @@ class _Run:
             steps=self.steps,
             tell=self._tell,
             pace=self.pace,
+            interpreter=interpreter,
         )
         await self.pipeline.run()
         self._tell(done=True)
@@ -267,7 +271,7 @@ class _Run:
                 loads,
                 items=pipeline.rows_written,
                 seconds=seconds,
-                shared=pipeline.shared_seconds,
+                shared=pipeline.interpreter.per_passage * pipeline.rows_written,
             ),
             settings=replace(
                 settings,

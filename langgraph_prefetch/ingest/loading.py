@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain, groupby, islice
 from operator import attrgetter
 from threading import Thread
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from langgraph_prefetch.errors import DocumentOrderError
 from langgraph_prefetch.ingest.grouping import Block, Group, Grouping
@@ -58,6 +58,16 @@ class Loaded:
         if fingerprint is None or fingerprint != self.sources[source]:
             raise DocumentOrderError(source)
         return False
+
+
+class AnyLoader(Protocol):
+    """The load stage's work."""
+
+    loaded: Loaded
+
+    def groups(self) -> Generator[Group, None, None]:
+        """Groups of documents or rows."""
+        ...
 
 
 class Loader:

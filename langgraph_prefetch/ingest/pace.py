@@ -53,6 +53,7 @@ class Pace:
         self._cores = cores or os.cpu_count() or 1
         self._probing = list(PROBES) if settings.request_items is None and costs is None else []
         self._next_choice = len(PROBES)
+        self._alone = bool(self._probing) and blocking
         self._cpu = self._seconds = 0.0
         self.timings: list[Timing] = []
         self.pace = self._others = 0.0
@@ -88,11 +89,15 @@ class Pace:
         if len(self.timings) == self._next_choice:
             self._next_choice *= 2
             self._choose(fit(self.timings))
+        elif self._alone and not self._computes:
+            self.load = self._within(Load(batch=_FIRST_BATCH, workers=_FIRST_WORKERS))
+        self._alone = False
 
     def hear(self, stages: Mapping[str, float]) -> None:
         """What a passage takes of each other stage, with the workers it has."""
         self._others = max((seconds for name, seconds in stages.items() if name != "upsert"), default=0.0)
-        self.pace = max(stages.values(), default=0.0)
+        # What the first, small batches take a passage says nothing of the rest: it would have requests wait.
+        self.pace = max(self._others, stages.get("upsert", 0.0) if self._wrote else 0.0)
 
     def waits(self) -> None:
         """A batch is ready and the only writer busy: the second does not wait for what the model says of the first."""
@@ -121,9 +126,13 @@ class Pace:
         if writers_for(each, max(embed, self._others), self._settings.max_writers) > count:
             self.writers = count + 1
 
+    @property
+    def _computes(self) -> bool:
+        return self._cpu > _COMPUTES * self._seconds > 0
+
     def _choose(self, cost: StageCost) -> None:
         most = self._settings.max_in_flight
-        if self._cpu > _COMPUTES * self._seconds > 0:
+        if self._computes:
             most = min(most, self._cores)  # more at once would only wait for each other
         chosen = choose(cost, pace=self.pace, max_batch=self._settings.max_request_items, max_workers=most)
         self.load = self._within(chosen)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Generator
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from langgraph_prefetch.errors import MissingExtraError, RefusedPassagesError
 from langgraph_prefetch.ingest.costs import Timing
 from langgraph_prefetch.ingest.engines import Cut, Engine
 from langgraph_prefetch.ingest.grouping import Group
+from langgraph_prefetch.ingest.interpreter import Interpreter, clocked
 from langgraph_prefetch.ingest.keepers import Keeper
-from langgraph_prefetch.ingest.loading import Loaded
+from langgraph_prefetch.ingest.loading import AnyLoader
 from langgraph_prefetch.ingest.merge import merged
 from langgraph_prefetch.ingest.pace import Pace
 from langgraph_prefetch.ingest.queues import BoundedQueue
@@ -45,14 +46,13 @@ _STAGES = ("load", "split", "embed", "upsert")
 _KEPT_TIMINGS = 4_096
 
 
-class AnyLoader(Protocol):
-    """The load stage's work."""
+@dataclass(slots=True, eq=False)
+class _Read:
+    """A group, and how long loading it took and computed."""
 
-    loaded: Loaded
-
-    def groups(self) -> Generator[Group, None, None]:
-        """Groups of documents or rows."""
-        ...
+    group: Group
+    seconds: float
+    cpu_seconds: float
 
 
 @dataclass(slots=True, eq=False)
@@ -94,19 +94,18 @@ class Pipeline:
         steps: Steps,
         tell: Callable[[], None],
         pace: Pace,
+        interpreter: Interpreter,
     ) -> None:
         self._loader, self._splitter, self._embedder_mark = loader, splitter, embedder_mark
         self._requests, self._engine, self._store, self._keeper = requests, engine, store, keeper
         self._settings, self._skipped, self._tell = settings, skipped, tell
-        self._pace = pace
+        self._pace, self.interpreter = pace, interpreter
         self.writers = self._writing = 0
         self._hiring: asyncio.TaskGroup | None = None
-        self._loop_began = time.thread_time()
-        self._computed = 0.0
         self._ledger = Workers(1, "langgraph-prefetch-ledger")
         # One: what is read further ahead takes time from the stages behind it, and gains none.
-        self._to_split: BoundedQueue[tuple[Group, float]] = self._queue(1)
-        self._to_embed: BoundedQueue[tuple[Group, float, asyncio.Task[Cut]]] = self._queue(settings.splitters)
+        self._to_split: BoundedQueue[_Read] = self._queue(1)
+        self._to_embed: BoundedQueue[tuple[_Read, asyncio.Task[Cut]]] = self._queue(settings.splitters)
         self._to_upsert: BoundedQueue[_Batch] = self._queue()
         self._to_finish: BoundedQueue[SourcesDone] = self._queue()
         self.queues: dict[str, BoundedQueue[Any]] = {
@@ -150,16 +149,15 @@ class Pipeline:
         groups, number = self._loader.groups(), 0
 
         def following() -> tuple[Group | None, float, float]:
-            began, computed = time.perf_counter(), time.thread_time()
-            group = next(groups, None)
-            return group, time.perf_counter() - began, time.thread_time() - computed
+            began = time.perf_counter()
+            group, cpu_seconds = clocked(next, groups, None)
+            return group, time.perf_counter() - began, cpu_seconds
 
         try:
             while True:
                 with stage("load"):
-                    group, seconds, computed = await worker.run(following)
+                    group, seconds, cpu_seconds = await worker.run(following)
                 self.stage_seconds["load"] += seconds
-                self._computed += computed
                 self._tell()
                 if group is None:
                     break
@@ -167,17 +165,16 @@ class Pipeline:
                     "load", number, len(group.documents), len(group.documents), partial(of_documents, group)
                 )
                 number += 1
-                await self._to_split.put((group, seconds), group.chars)
+                await self._to_split.put(_Read(group, seconds, cpu_seconds), group.chars)
             await self._to_split.close()
         finally:
             if await worker.close():
                 groups.close()
 
     async def _split(self, tasks: asyncio.TaskGroup) -> None:
-        while (item := await self._to_split.get()) is not None:
-            group, seconds = item
-            task = tasks.create_task(self._cut(group))
-            await self._to_embed.put((group, seconds, task), group.chars)
+        while (read := await self._to_split.get()) is not None:
+            task = tasks.create_task(self._cut(read.group))
+            await self._to_embed.put((read, task), read.group.chars)
         await self._to_embed.close()
 
     async def _cut(self, group: Group) -> Cut:
@@ -189,14 +186,15 @@ class Pipeline:
     async def _embed(self, tasks: asyncio.TaskGroup) -> None:
         number = batches = 0
         while (item := await self._to_embed.get()) is not None:
-            group, load_seconds, task = item
+            (read, task), group = item, item[0].group
             found = await task
             documents = len(group.documents)
             group.documents = Documents()  # not needed any more, and they may be large
-            self._timed("load", found.rows.num_rows, load_seconds)
+            self._timed("load", found.rows.num_rows, read.seconds)
             self._timed("split", found.rows.num_rows, found.seconds)
             self.stage_seconds["split"] += found.seconds
-            self._computed += found.cpu_seconds
+            self.interpreter.took("load", found.rows.num_rows, read.cpu_seconds)
+            self.interpreter.took("split", found.rows.num_rows, found.cpu_seconds)
             for each in found.refused:
                 self._skip(each, group)
             with stage("split"):
@@ -295,12 +293,15 @@ class Pipeline:
             self._writing += 1
             with stage("upsert"):
                 try:
-                    written = await worker.run(writer.write, rows)
+                    written, cpu_seconds = await worker.run(clocked, writer.write, rows)
                 except RefusedPassagesError as error:
-                    rows = self._without(rows, error.refused, group)
-                    written = await worker.run(writer.write, rows) if rows.num_rows else Written()
+                    rows, cpu_seconds = self._without(rows, error.refused, group), 0.0
+                    if rows.num_rows:
+                        written, cpu_seconds = await worker.run(clocked, writer.write, rows)
                 await self._wrote(rows)
             self._writing -= 1
+            self.interpreter.took("upsert", rows.num_rows, cpu_seconds)
+            self.interpreter.wrote(rows.num_rows)
             seconds = time.perf_counter() - began
             self._timed("upsert", rows.num_rows, seconds)
             self._pace.wrote(rows.num_rows, seconds)
@@ -374,26 +375,18 @@ class Pipeline:
             self.deleted += await self._ledger.run(self._keeper.end, sources, frozenset(self.failed))
 
     def per_passage(self) -> dict[str, float]:
-        """Seconds that a passage takes of each stage but embedding, with the workers it has; of those that began.
-
-        ``shared`` is what all stages but the writers take of the one interpreter that runs them.
-        """
+        """Seconds that a passage takes of each stage but embedding, with the workers it has; of those that began."""
         if not self.passages:
             return {}
         seconds, settings = self.stage_seconds, self._settings
         found = {
             "load": seconds["load"] / self.passages,
             "split": seconds["split"] / settings.splitters / self.passages,
-            "shared": self.shared_seconds / self.passages,
+            "shared": self.interpreter.per_passage,
         }
         if self.rows_written:
             found["upsert"] = seconds["upsert"] / max(self.writers, 1) / self.rows_written
         return found
-
-    @property
-    def shared_seconds(self) -> float:
-        """Processor time of this process's one interpreter so far, without the writers, most of whose is not its."""
-        return self._computed + self._requests.cpu_seconds + time.thread_time() - self._loop_began
 
     def _timed(self, stage: str, items: int, seconds: float) -> None:
         if items and len(self.timings[stage]) < _KEPT_TIMINGS:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from langgraph_prefetch.errors import IngestError, MissingExtraError, PrefetchError
 from langgraph_prefetch.ingest.embedders import Embedder, VectorsError
 from langgraph_prefetch.ingest.engines import Answer, Engine
+from langgraph_prefetch.ingest.interpreter import Interpreter
 from langgraph_prefetch.ingest.limiter import Limiter
 from langgraph_prefetch.ingest.pace import Pace
 from langgraph_prefetch.ingest.rows import texts_of
@@ -38,12 +39,14 @@ class Requests:
         dimensions: int,
         metric: Metric,
         clock: Callable[[], float],
+        interpreter: Interpreter,
     ) -> None:
         self._embedder, self._engine, self._settings, self._pace = embedder, engine, settings, pace
         self._dimensions, self._metric, self._clock = dimensions, metric, clock
         self.room = Limiter(lambda: pace.load.workers)
         self.succeeded = self.failed = self.embedded = 0
-        self.seconds = self.cpu_seconds = 0.0
+        self.seconds = 0.0
+        self._interpreter = interpreter
         self._in_a_row = 0
         self._why: Exception | None = None
 
@@ -123,7 +126,7 @@ class Requests:
             answer = await self._engine.embed(self._embedder, texts)
         took = self._clock() - began
         self.seconds += took
-        self.cpu_seconds += answer.cpu_seconds
+        self._interpreter.took("embed", len(texts), answer.cpu_seconds)
         self._pace.tell(len(texts), took, answer.cpu_seconds)
         return answer
 

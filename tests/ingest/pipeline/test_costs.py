@@ -138,6 +138,39 @@ def test_what_computes_here_is_not_run_more_often_than_there_are_cores() -> None
         assert pace.load.workers == workers
 
 
+def test_what_waits_for_a_server_has_more_under_way_as_soon_as_the_first_answer_says_so() -> None:
+    """One probe after the other would take three times as long as an endpoint needs to answer, in every run."""
+    for share, workers in ((0.01, 8), (0.9, 1)):
+        pace = Pace(IngestSettings(), blocking=True, cores=2)
+        pace.spans(sum(PROBES))
+        pace.tell(PROBES[0], 0.06, share * 0.06)
+        assert pace.load.workers == workers
+        pace.tell(PROBES[1], 0.06, 0.06)  # what the first answer said is not asked of another
+        assert pace.load.workers == workers
+    coroutine = Pace(IngestSettings(), blocking=False)
+    before = coroutine.load
+    coroutine.tell(PROBES[0], 0.06)
+    assert coroutine.load is before
+    known = Pace(IngestSettings(request_items=7, in_flight=3), blocking=True)
+    known.tell(7, 0.06)
+    assert known.load.workers == 3
+
+
+def test_small_batches_at_the_start_do_not_make_requests_wait() -> None:
+    """They cost the writer more per passage than any later batch: its pace is heard of once a large one is written."""
+    pace = Pace(IngestSettings(), blocking=False)
+    stages = {"load": 5e-6, "upsert": 4e-4}
+    pace.hear(stages)
+    _told(pace, 0.06, 0.0)
+    assert (pace.pace, pace.load.workers) == (5e-6, 12)
+    pace.wrote(256, 0.1)
+    pace.hear(stages)
+    assert pace.pace == 5e-6
+    pace.wrote(2_048, 0.1)
+    pace.hear(stages)
+    assert pace.pace == 4e-4
+
+
 def test_what_is_set_is_kept() -> None:
     """Whatever the timings."""
     pace = Pace(IngestSettings(request_items=7, in_flight=3), blocking=False)
