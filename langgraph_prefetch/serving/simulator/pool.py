@@ -53,12 +53,12 @@ class SimulatedPool:
 
     def resize(self, replicas: int) -> None:
         """So many replicas: fewer at once, more after their cold start."""
-        more = replicas > self._wanted
+        more, there = replicas > self._wanted, len(self.desk.replicas)
         self._wanted = replicas
         if more and self._cold_start:
             self._env.process(self._start(replicas))
-        else:
-            self._grow(replicas)
+        else:  # those that are still starting come no sooner because fewer of them are wanted
+            self._grow(min(replicas, there) if self._cold_start else replicas)
 
     def figures(self) -> PoolFigures:
         """What it came to."""

@@ -65,7 +65,7 @@ def simulate(
         max_waiting: a request that meets a longer queue is refused, which counts as late.
         demand_reserve: places of each pool that speculation never takes.
         warm_up_seconds: requests that come before then are served, and left out of the figures.
-        journeys: what each request goes through, in the order of the arrivals; drawn from the flow if None.
+        journeys: what each request goes through, one for each arrival, in their order; drawn from the flow if None.
 
     Raises:
         SimulationError: a flow, plan or arrivals that cannot be simulated; the message names what is wrong.
@@ -75,6 +75,8 @@ def simulate(
     check_deadline(deadline_seconds, "a request")
     if not sizing_seconds > 0:
         raise SimulationError(f"sizing_seconds must be above 0, not {sizing_seconds}")
+    if not warm_up_seconds >= 0:
+        raise SimulationError(f"warm_up_seconds must be 0 or more, not {warm_up_seconds}")
     world = _World(flow, policy, deadline_seconds, estimates or Estimates(flow))
     world.open(plan, shared or {}, max_waiting=max_waiting, demand_reserve=demand_reserve)
     drawn = iter(journeys) if journeys is not None else map(JourneyMaker(flow, seed).draw, range(len(arrivals)))
@@ -127,8 +129,13 @@ class _World:
             self.pool_of.update(dict.fromkeys(members, self.pools[name]))
 
     def arrive(self, arrivals: Sequence[Arrival], journeys: Iterable[Journey]) -> Process:
-        begun = []
-        for number, (arrival, journey) in enumerate(zip(arrivals, journeys, strict=False)):
+        begun, given = [], iter(journeys)
+        for number, arrival in enumerate(arrivals):
+            journey = next(given, None)
+            if journey is None:
+                raise SimulationError(f"{number} journeys for {len(arrivals)} arrivals: each needs one")
+            if unknown := {step.stage for step in journey.steps} - self.pool_of.keys():
+                raise SimulationError(f"journey {number} goes to {min(unknown)!r}, no stage of flow {self.flow.name!r}")
             if arrival.at > self.env.now:
                 yield self.env.timeout(arrival.at - self.env.now)
             begun.append(self.env.process(_Request(self, number, arrival, journey).run()))

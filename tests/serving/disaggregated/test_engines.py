@@ -111,6 +111,68 @@ def test_in_simulation_the_chooser_finds_more_in_the_caches_than_taking_turns() 
     assert chosen[0].mean_seconds < turns.mean_seconds
 
 
+def test_what_any_request_left_on_an_engine_that_failed_counts_no_more() -> None:
+    """It may have started anew; and a request that is under way meanwhile leaves nothing behind either."""
+    chooser = EngineChooser(["a"], retry_seconds=30)
+    other = "another long document. " * 100
+    chooser.release(chooser.choose(other, 0.0), 0.0)
+    under_way = chooser.choose(LONG, 0.0)
+    chooser.release(chooser.choose("short", 0.0), 0.0, failed=True)
+    chooser.release(under_way, 1.0)
+    leases = [chooser.choose(text, 30.0) for text in (other, LONG)]
+    assert [lease.shared for lease in leases] == [0, 0]
+
+
+def test_a_prompt_of_whole_blocks_is_known_to_its_end() -> None:
+    """And one that differs in the last character of a block is not, from that block on."""
+    chooser, prompt = EngineChooser(["a"]), "x" * 3 * BLOCK_CHARACTERS
+    chooser.release(chooser.choose(prompt, 0.0), 0.0)
+    assert chooser.choose(prompt, 0.0).shared == len(prompt)
+    assert chooser.choose(prompt[:-1] + "y", 0.0).shared == 2 * BLOCK_CHARACTERS
+
+
+def test_an_engine_is_asked_again_where_the_clock_went_back() -> None:
+    """Rather than an hour later."""
+    chooser = EngineChooser(["a"], retry_seconds=30)
+    chooser.release(chooser.choose("hello", 5_000.0), 5_000.0, failed=True)
+    assert chooser.choose("hello", 1_400.0).engine == "a"
+
+
+def test_the_beginning_of_a_prefix_is_the_last_to_be_forgotten() -> None:
+    """Where there is no room for all of it; its end alone would be of no use."""
+    chooser = EngineChooser(["a"], max_blocks=3)
+    chooser.release(chooser.choose(LONG, 0.0), 0.0)
+    assert chooser.choose(LONG, 1.0).shared == 3 * BLOCK_CHARACTERS
+
+
+@pytest.mark.parametrize("outcome", [{"unused": True}, {"failed": True}, {"unused": True, "failed": True}])
+def test_what_was_not_sent_moves_no_session(outcome: dict[str, bool]) -> None:
+    """Nor does what failed: the session goes back to where it was, and one that is new has no engine yet."""
+    chooser = EngineChooser(["a", "b"], retry_seconds=30)
+
+    def sent(now: float, busy: str, session: str, **ended: bool) -> str:
+        """Where a request goes while the other engine has much to do."""
+        much = chooser.choose("x" * 50_000, now, without=frozenset({"a", "b"} - {busy}))
+        lease = chooser.choose("hi", now, session=session)
+        chooser.release(lease, now, **ended)
+        chooser.release(much, now, unused=True)
+        return lease.engine
+
+    assert sent(0.0, "a", "mine") == "b"
+    assert sent(100.0, "b", "mine", **outcome) == "a"
+    assert sent(200.0, "a", "new", **outcome) == "b"
+    leases = [chooser.choose("hi", 300.0, session=session) for session in ("mine", "new")]
+    assert [lease.engine for lease in leases] == ["b", "a"]
+
+
+def test_a_session_leaves_an_engine_that_failed() -> None:
+    """Also once that is up again, for its cache may be gone."""
+    chooser = EngineChooser(["a", "b"], retry_seconds=30)
+    chooser.release(chooser.choose("hi", 0.0, session="mine", without=frozenset({"a"})), 0.0)
+    chooser.release(chooser.choose("hi", 0.0, session="mine"), 0.0, failed=True)
+    assert chooser.choose("hi", 30.0, session="mine").engine == "a"
+
+
 async def test_prefilled_documents_send_the_real_request_to_the_engine_that_has_them() -> None:
     """One token is asked for, once, and a LangChain model gets that engine's address."""
     script = [Turn(text=("yes",))]
@@ -140,6 +202,17 @@ async def test_a_busy_engine_is_not_prefilled_and_nothing_is_remembered_of_it() 
                 assert await pool.prefill(messages(LONG), model="m") is None
             assert one.requests == ()
             assert chooser.choose("user\n" + LONG, 0.0).shared == 0
+
+
+async def test_a_prefill_raises_nothing_whatever_is_wrong_with_it() -> None:
+    """Content that is no JSON, an address that is none; and nothing is remembered."""
+    with OpenAIWire([Turn(text=("yes",))]) as one:
+        for address, content in ((f"{one.url}/v1", object()), ("http://[", LONG)):
+            chooser = EngineChooser([address])
+            async with EnginePool(chooser) as pool:
+                assert await pool.prefill([{"role": "user", "content": content}], model="m") is None
+                assert chooser.busy(address) == 0
+                assert chooser.choose("user\n" + LONG, 1e9).shared == 0
 
 
 async def test_a_request_goes_on_to_another_engine_and_fails_only_where_none_is_left() -> None:

@@ -3,9 +3,10 @@
 import asyncio
 import hashlib
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -57,6 +58,20 @@ class Held:
     async def has_been_asked(self, times: int) -> None:
         async with self.changed:
             await self.changed.wait_for(lambda: len(self.asked) >= times)
+
+
+class InMemory:
+    """A source that answers at once, as it is told to."""
+
+    def __init__(self, answer: Callable[[int, int], bytes] = lambda start, stop: BLOB[start:stop]) -> None:
+        self.answer, self.reads = answer, 0
+
+    async def size(self, key: str) -> int:
+        return len(BLOB)
+
+    async def read(self, key: str, start: int, stop: int, *, speculative: bool = False) -> bytes:
+        self.reads += 1
+        return self.answer(start, stop)
 
 
 @asynccontextmanager
@@ -126,11 +141,42 @@ async def test_where_all_paths_fail_the_error_names_each() -> None:
     assert caught.value.reasons == {"a": "OSError", "b": "ValueError"}
 
 
-async def test_a_part_that_takes_too_long_goes_over_another_path(storage: FileRanges) -> None:
-    """A path that hangs is a path that fails."""
-    paths = [ReadPath(name="hangs", source=Held()), ReadPath(name="direct", source=storage)]
-    async with TwoPathReader(paths, timeout_seconds=0.05) as reader:
+@pytest.mark.parametrize("speculative", [False, True])
+async def test_a_part_that_takes_too_long_goes_over_another_path(speculative: bool) -> None:
+    """A path that hangs is a path that fails; but speculation may only have waited for demand on it."""
+    hangs = Held()
+    paths = [ReadPath(name="hangs", source=hangs), ReadPath(name="direct", source=InMemory())]
+    async with TwoPathReader(paths, part_bytes=20_000, timeout_seconds=0.05, clock=lambda: 1.0) as reader:
+        assert await reader.read("blob", sha256=DIGEST, speculative=speculative) == BLOB
+        hangs.let_go.set()
+        asked = len(hangs.asked)
         assert await reader.read("blob", sha256=DIGEST) == BLOB
+        assert (len(hangs.asked) > asked) is speculative
+
+
+@pytest.mark.parametrize("change", [lambda data: data[:-1], lambda data: data + b"x", lambda data: b""])
+async def test_a_source_that_gives_more_or_less_than_was_asked_for_has_failed(change: Callable[[bytes], bytes]) -> None:
+    """Whoever wrote it; no blob is put together from such parts."""
+    wrong, right = InMemory(lambda start, stop: change(BLOB[start:stop])), InMemory()
+    paths = [ReadPath(name="wrong", source=wrong), ReadPath(name="right", source=right)]
+    async with TwoPathReader(paths, part_bytes=20_000) as reader:
+        assert await reader.read("blob") == BLOB
+        assert [(each.bytes_read, each.failures > 0) for each in reader.counts] == [(0, True), (len(BLOB), False)]
+    async with TwoPathReader(paths[:1]) as reader:
+        with pytest.raises(PathsFailedError, match="wrong: ShortReadError"):
+            await reader.read("blob")
+
+
+async def test_a_clock_that_goes_back_keeps_no_path_away() -> None:
+    """It is asked again at once, rather than an hour later."""
+    now, broken = 5_000.0, Held(error=OSError("no route"))
+    paths = [ReadPath(name="broken", source=broken), ReadPath(name="direct", source=InMemory())]
+    async with TwoPathReader(paths, part_bytes=20_000, clock=lambda: now) as reader:
+        await reader.read("blob")
+        asked = len(broken.asked)
+        now -= 3_600
+        await reader.read("blob")
+    assert len(broken.asked) > asked
 
 
 async def test_damaged_and_unknown_blobs_are_told_apart(storage: FileRanges) -> None:
@@ -192,8 +238,15 @@ async def test_bounds_are_kept(storage: FileRanges) -> None:
     for paths in ([], [path, path]):
         with pytest.raises(ConfigurationError):
             TwoPathReader(paths)
-    with pytest.raises(ConfigurationError):
-        TwoPathReader([path], part_bytes=0)
+    nan = float("nan")
+    wrongs: list[dict[str, Any]] = [{name: 0} for name in ("part_bytes", "in_flight", "max_blob_bytes", "max_reads")]
+    wrongs += [{name: value} for name in ("retry_seconds", "timeout_seconds") for value in (0.0, -1.0, nan)]
+    for wrong in wrongs:
+        with pytest.raises(ConfigurationError):
+            TwoPathReader([path], **wrong)
+    for rate in (0.0, -1.0, nan, float("inf")):
+        with pytest.raises(ConfigurationError, match="'slow'"):
+            ReadPath(name="slow", source=storage, bytes_per_second=rate)
 
 
 async def test_the_server_answers_ranges_and_nothing_else(storage: FileRanges) -> None:

@@ -12,6 +12,7 @@ from langgraph_prefetch.events import StagePressure
 from langgraph_prefetch.serving.flow.values import END, START, Edge, FlowValues, ServiceTime, Stage
 from langgraph_prefetch.serving.queueing.policies import EarliestDeadline, FirstCome, LeastSlack
 from langgraph_prefetch.serving.simulator import Arrival, poisson, simulate
+from langgraph_prefetch.serving.simulator.journeys import journey
 from tests.serving.simulator.theory import single
 
 FIXED = single(mean=1.0, variation=0.0)
@@ -87,6 +88,33 @@ def test_a_sizing_resizes_after_the_cold_start() -> None:
     assert asked == [(1.9, 3), (3.8, 0)]
     assert ends(result) == pytest.approx([1.0, 2.0, 3.0, 3.4, 4.0, 5.2])
     assert result.pools[0].replicas == 1
+
+
+def test_replicas_on_their_way_come_no_sooner_because_fewer_are_wanted() -> None:
+    """Three were asked for, then two: the second is there when it has started. What nobody wants any more never is."""
+
+    class Sizing:
+        def __init__(self, *sizes: int) -> None:
+            self.sizes_left = list(sizes)
+
+        def sizes(self, pressures: Sequence[StagePressure], now: float) -> Mapping[str, int]:
+            return {"s": self.sizes_left.pop(0) if len(self.sizes_left) > 1 else self.sizes_left[0]}
+
+    flow = replace(FIXED, stages=(replace(FIXED.stages[0], cold_start_seconds=2.5),))
+    for wanted, ended in (((3, 2), [1, 2, 3, 4, 4.5, 5]), ((3, 1), [1, 2, 3, 4, 5, 6])):
+        result = simulate(flow, {"s": 1}, at(*[0] * 6), FirstCome(), sizing=Sizing(*wanted), sizing_seconds=1.0)
+        assert ends(result) == pytest.approx(ended)
+
+
+def test_journeys_are_one_for_each_arrival_and_go_through_the_flow() -> None:
+    """Rather than requests that are lost without a word."""
+    one = journey(FIXED, 0)
+    assert ends(simulate(FIXED, {"s": 1}, at(0, 5), journeys=[one, one])) == [1.0, 6.0]
+    with pytest.raises(SimulationError, match="1 journeys for 2 arrivals"):
+        simulate(FIXED, {"s": 1}, at(0, 5), journeys=[one])
+    lost = replace(one, steps=(replace(one.steps[0], stage="t"),))
+    with pytest.raises(SimulationError, match="journey 1 goes to 't'"):
+        simulate(FIXED, {"s": 1}, at(0, 5), journeys=[one, lost])
 
 
 def test_stages_that_share_replicas_wait_for_each_other() -> None:
@@ -165,6 +193,8 @@ def test_flows_that_cannot_be_simulated(flow: FlowValues, error: type[Exception]
         ({"deadline_seconds": 0.0}, "over before it begins"),
         ({"deadline_seconds": nan}, "over before it begins"),
         ({"sizing_seconds": 0.0}, "sizing_seconds"),
+        ({"warm_up_seconds": -1.0}, "warm_up_seconds"),
+        ({"warm_up_seconds": nan}, "warm_up_seconds"),
     ],
 )
 def test_what_else_cannot_be_simulated(options: dict[str, Any], message: str) -> None:
