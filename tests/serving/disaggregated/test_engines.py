@@ -123,6 +123,26 @@ def test_what_any_request_left_on_an_engine_that_failed_counts_no_more() -> None
     assert [lease.shared for lease in leases] == [0, 0]
 
 
+def test_a_session_goes_to_another_engine_that_has_read_its_prompt() -> None:
+    """Its own would have to read it anew, which is dearer."""
+    chooser = EngineChooser(["a", "b"])
+    chooser.release(chooser.choose(LONG, 0.0), 0.0)
+    chooser.release(chooser.choose("hi", 0.0, session="mine", without=frozenset({"a"})), 0.0)
+    assert chooser.choose("hi", 0.0, session="mine").engine == "b"
+    assert chooser.choose(LONG, 0.0, session="mine").engine == "a"
+
+
+def test_what_a_request_ends_is_the_load_that_it_made() -> None:
+    """The part that the engine had read before was none."""
+    chooser = EngineChooser(["a", "b"])
+    chooser.release(chooser.choose(LONG, 0.0), 0.0)
+    again = chooser.choose(LONG, 0.0)
+    chooser.choose("x" * 5_000, 0.0, without=frozenset({"b"}))
+    chooser.choose("y" * 4_000, 0.0, without=frozenset({"a"}))
+    chooser.release(again, 0.0)
+    assert (again.engine, chooser.choose("z", 0.0).engine) == ("a", "b")
+
+
 def test_a_prompt_of_whole_blocks_is_known_to_its_end() -> None:
     """And one that differs in the last character of a block is not, from that block on."""
     chooser, prompt = EngineChooser(["a"]), "x" * 3 * BLOCK_CHARACTERS
