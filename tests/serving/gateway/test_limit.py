@@ -156,6 +156,7 @@ def test_a_probe_learns_of_its_own_calls_alone() -> None:
     assert limit.limit == 4
     while limit.in_flight > limit.limit:
         limit.ended(9.0)
+    assert limit.limit == 4  # they do not end it either
     for _ in range(4):
         limit.ended(0.1)
     assert limit.limit == 8
