@@ -166,6 +166,9 @@ class ResultCache(Protocol):
     async def begin(self, job: Job, *, here: bool = False) -> Held:
         """Note that ``job`` is under way, unless a search with its id is, or has a result.
 
+        A caller that is told of another's pending search has joined it: that one is not given up any more by whoever
+        began it (see :meth:`cancel`). The two exclude each other: of a search that was given up no caller is told.
+
         Args:
             job: what is wanted; only where results are shared.
             here: the caller searches itself, at once; else a worker is going to.
@@ -195,8 +198,15 @@ class ResultCache(Protocol):
         """Keep a result that this process has found, soon; what cannot be kept is not."""
         ...
 
-    def cancel(self, job: Job, reason: str) -> None:
-        """Nobody wants ``job`` any more: soon, no worker begins it."""
+    def cancel(self, job: Job, reason: str, *, unless_joined: bool = False) -> None:
+        """Nobody wants ``job`` any more: soon, no worker begins it.
+
+        Args:
+            job: what its caller has begun or sent; may be called while :meth:`begin` still runs.
+            reason: for those who look at what is kept.
+            unless_joined: leave it alone if another caller of :meth:`begin` was told that it is pending; else it is
+                over for all of them, since its search has ended.
+        """
         ...
 
     def void(self, scope_id: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
+from langgraph_prefetch.aws.beginnings import Beginnings
 from langgraph_prefetch.aws.bodies import Bodies
 from langgraph_prefetch.aws.connection import Connection
 from langgraph_prefetch.aws.items import MOST_KEEP_SECONDS
@@ -96,6 +97,7 @@ class DynamoDBCache:
             lambda: self.lookup_seconds,
             self._connection.threads,
         )
+        self._beginnings = Beginnings(self._connection.threads)
         self._voids = Voids(
             lambda scope_id: self.table.void(scope_id, self.now()), self._connection.threads, MOST_KEEP_SECONDS
         )
@@ -128,7 +130,7 @@ class DynamoDBCache:
         if not await self._voids.settled(job.scope_id or ""):
             raise NotDispatchedError("what was written in the scope is not marked yet")
         try:
-            held = await self._connection.threads.run(lambda: self.table.begin(job, self.now(), here=here))
+            held = await self._beginnings.run(job.generation, lambda: self.table.begin(job, self.now(), here=here))
         except Exception as error:  # a failure of the table is a miss
             raise NotDispatchedError(f"the table gave nothing ({type(error).__name__})") from error
         self._connection.count({HeldState.ABSENT: "begun", HeldState.READY: "found"}.get(held.state, "joined"))
@@ -153,9 +155,13 @@ class DynamoDBCache:
 
         self._soon("a result was not kept", write)
 
-    def cancel(self, job: Job, reason: str) -> None:
-        """Nobody wants ``job`` any more: soon, no worker begins it."""
-        self._soon("a search was not called off", lambda: self.table.cancel(job, reason))
+    def cancel(self, job: Job, reason: str, *, unless_joined: bool = False) -> None:
+        """Nobody wants ``job`` any more: soon, no worker begins it. ``unless_joined``: only if nobody else waits."""
+
+        def call_off() -> None:
+            self.table.cancel(job, reason, unless_joined=unless_joined)
+
+        self._beginnings.after(job.generation, lambda: self._soon("a search was not called off", call_off))
 
     def void(self, scope_id: str) -> None:
         """What was read in a scope until now may have changed: from here on no look finds it."""

@@ -11,6 +11,7 @@ state       S     ``pending``, ``ready``, ``failed``, ``cancelled``
 gen         S     the dispatch it belongs to
 scope_mark  S     the mark of its scope when it was begun; another mark means that something was written since
 owner       S     who searches, while pending; who did
+joined      BOOL  true: others wait for it too, so that who began it may not give it up
 lease       N     until when the owner has it, epoch milliseconds
 began       N     when the search began to read, epoch milliseconds
 took        N     how long it took, milliseconds
@@ -129,6 +130,15 @@ def finished(job: Job, began: float, took: float) -> dict[str, dict[str, str]]:
         "took": milliseconds(took),
         TTL: expires_at(began, job.keep_seconds),
     }
+
+
+def can_be_given_up(item: Item) -> bool:
+    """Whether a pending one ends with the run that began it: a worker searches for it, and nobody has joined it yet.
+
+    What its beginner searches itself needs no mark: when that search ends, it ends for all.
+    """
+    searched_here = text(item, "owner") == text(item, "gen")
+    return not searched_here and not (isinstance(item.get("joined"), Mapping) and item["joined"].get("BOOL"))
 
 
 def is_gone(item: Item, now: float) -> bool:

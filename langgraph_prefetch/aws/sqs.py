@@ -40,6 +40,7 @@ class SQSExecutor:
         endpoint_url: where SQS is, if not where AWS has it.
         batch_seconds: how long a message waits for others to go with.
         connections: calls at once.
+        read_seconds: how long one call waits for the network; then the search runs here.
 
     Raises:
         ConfigurationError: a value out of its range, or no region is known.
@@ -57,6 +58,7 @@ class SQSExecutor:
         endpoint_url: str | None = None,
         batch_seconds: float = 0.002,
         connections: int = 8,
+        read_seconds: float = READ_SECONDS,
     ) -> None:
         if not isinstance(queue_url, str) or not queue_url.startswith(("http://", "https://")):
             raise ConfigurationError(f"queue_url takes the URL of an SQS queue, https://…, not {queue_url!r}")
@@ -65,6 +67,7 @@ class SQSExecutor:
                 raise ConfigurationError(f"{name} takes a tuple of names, not one string: ({value!r},)")
         require_at_least("batch_seconds", batch_seconds, 0)
         require_at_least("connections", connections, 1)
+        require_at_least("read_seconds", read_seconds, 0.001)
         self.queue_url = queue_url
         self._tools = None if tools is None else frozenset(tools)
         self._configurable = tuple(configurable)
@@ -75,7 +78,7 @@ class SQSExecutor:
             region_name=region_name,
             endpoint_url=endpoint_url,
             connections=connections,
-            read_seconds=READ_SECONDS,
+            read_seconds=read_seconds,
         )
         self._batches: Batches[tuple[str, str], None] = Batches(
             self._send, self._connection.threads, batch_seconds, at_once=BATCHES_AT_ONCE

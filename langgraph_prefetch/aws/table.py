@@ -17,6 +17,8 @@ from langgraph_prefetch.jobs import ABSENT, Held, HeldState, Job
 
 RESERVED = ("state", "owner", "object")
 """Names that DynamoDB does not take in an expression."""
+MOST_LOOKS = 4
+"""At an item that others change between look and write; each time one of them has got on."""
 
 
 class Claim(StrEnum):
@@ -87,15 +89,21 @@ class Table:
         return replace(held, output=unpack(self._bodies.read(id_, item), self._bodies.most))
 
     def begin(self, job: Job, now: float, *, here: bool) -> Held:
-        """See :meth:`~langgraph_prefetch.jobs.ResultCache.begin`; outputs included."""
+        """See :meth:`~langgraph_prefetch.jobs.ResultCache.begin`; outputs included.
+
+        What is pending is marked as joined under the condition that it still is, and given up under the condition that
+        it is not marked, so of the two that come at once one fails: the caller looks again, or the search goes on.
+        """
         own, scope = items.job_key(self._namespace, job.id), items.scope_key(self._namespace, job.scope_id or "")
-        for _ in range(2):
+        for _ in range(MOST_LOOKS):
             found = self._bodies.fetch([own, scope], timed=True)
             mark, item = items.text(found.get(scope, {}), "mark"), found.get(own)
             held = items.held_of(item, now)
             if item is not None and held is not ABSENT and items.text(item, "scope_mark") == mark:
                 if held.state is HeldState.READY:
                     return self.with_output(job.id, held, item)
+                if held.state is HeldState.PENDING and not self._join(job.id, item):
+                    continue  # it has just ended, or was given up
                 if held.state is not HeldState.CANCELLED:
                     return held
             if self._put_pending(job, now, mark, None if item is None else items.text(item, "gen"), here=here):
@@ -148,15 +156,16 @@ class Table:
             },
         )
 
-    def cancel(self, job: Job, reason: str) -> None:
-        """Mark a job as given up, unless it has ended."""
+    def cancel(self, job: Job, reason: str, *, unless_joined: bool = False) -> None:
+        """Mark a job as given up, unless it has ended, or has been joined and that is to count."""
         unshared = "attribute_not_exists(pk) OR " if job.scope_id is None else ""
+        alone = " AND attribute_not_exists(joined)" if unless_joined else ""
         try:
             self._update(
                 job.id,
                 "SET #state = :cancelled, gen = :gen, v = :v, reason = :reason, expires_at = :expires "
                 "REMOVE #owner, lease",
-                f"{unshared}(#state = :pending AND gen = :gen)",
+                f"{unshared}(#state = :pending AND gen = :gen{alone})",
                 {
                     ":cancelled": items.string("cancelled"),
                     ":pending": items.string("pending"),
@@ -180,6 +189,22 @@ class Table:
                 items.TTL: items.whole(now + items.SCOPE_SECONDS),
             },
         )
+
+    def _join(self, id_: str, item: items.Item) -> bool:
+        """Let the one that began ``item`` not give it up; False if the item is no longer what it was."""
+        if not items.can_be_given_up(item):
+            return True
+        try:
+            self._update(
+                id_,
+                "SET joined = :true",
+                "#state = :pending AND gen = :gen",
+                {":true": {"BOOL": True}, ":pending": items.string("pending"), ":gen": item["gen"]},
+                timed=True,
+            )
+        except ConditionFailedError:
+            return False
+        return True
 
     def _put_pending(self, job: Job, now: float, mark: str, seen: str | None, *, here: bool) -> bool:
         item: dict[str, Any] = {
@@ -221,10 +246,11 @@ class Table:
             return False
         return True
 
-    def _update(self, id_: str, update: str, condition: str, values: dict[str, Any]) -> None:
+    def _update(self, id_: str, update: str, condition: str, values: dict[str, Any], *, timed: bool = False) -> None:
         used = {_short(name): name for name in RESERVED if _short(name) in update or _short(name) in condition}
         self._connection.call(
             "update_item",
+            timed=timed,
             TableName=self.name,
             Key={items.KEY: self.key(id_)},
             UpdateExpression=update,

@@ -182,7 +182,7 @@ class SpeculationCache:
             return True
 
     def take(self, wanted: Callable[[Entry], bool] = lambda _: True) -> tuple[Entry, ...]:
-        """Take out every entry that ``wanted`` (quick and without side effects) accepts."""
+        """Take out every entry that ``wanted`` accepts; it must be quick: it is asked once of each, under the lock."""
         with self._lock, self._entries.timer:
             held = [self._entries.get(key) for key in list(self._entries)]
             found = tuple(entry for entry in held if entry is not None and wanted(entry))

@@ -100,23 +100,26 @@ class _Flight:
         """
         epoch = await self._epoch()
         self._mine = job = self._job(epoch)
+        try:
+            held = await self._held(job, progress)
+        except asyncio.CancelledError:
+            if self._mine is not None:  # else it is another's
+                self._cache.cancel(job, "given up", unless_joined=True)
+            raise
+        return self._landed(held, progress, epoch)
+
+    async def _held(self, job: Job, progress: Progress) -> Held:
         if job.scope_id is not None:
             held = await self._in_time(self._cache.begin(job, here=self._queue is None))
             if held.state is not HeldState.ABSENT:
                 self._mine = None
                 if held.state is HeldState.PENDING:
                     held = await self._wait(replace(job, generation=held.generation), progress)
-                return self._landed(held, progress, epoch)
+                return held
         if self._queue is None:
             raise NotDispatchedError("nobody else searches for it")
-        try:
-            await self._queue.send(job)
-            held = await self._wait(job, progress)
-        except asyncio.CancelledError:
-            if job.scope_id is None:  # else others may be waiting for it
-                self._cache.cancel(job, "given up")
-            raise
-        return self._landed(held, progress, epoch)
+        await self._queue.send(job)
+        return await self._wait(job, progress)
 
     async def _wait(self, job: Job, progress: Progress) -> Held:
         word = Word()

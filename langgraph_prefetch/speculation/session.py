@@ -90,14 +90,14 @@ class Session:
         self._void(reason, self.given_up)
 
     def leave(self) -> None:
-        """The run is over: give up what no other run asked for."""
+        """The run is over: give up what no run that still goes on asked for."""
         self.over.set()
         if self.own is not None:
             self._void("run ended", None)
             return
         if self.watch is not None:
             self.watch.void("run ended")
-        for entry in self.cache.take(self._is_mine_alone):
+        for entry in self.cache.take(self._leaves_to_nobody):
             entry.abandon("run ended")
 
     def _void(self, reason: str, given_up: Callable[[Entry], None] | None) -> None:
@@ -108,5 +108,9 @@ class Session:
                 given_up(entry)
             entry.abandon(reason)
 
-    def _is_mine_alone(self, entry: Entry) -> bool:
-        return entry.runs == {self.run_id} and entry.state in (FlightState.QUEUED, FlightState.RUNNING)
+    def _leaves_to_nobody(self, entry: Entry) -> bool:
+        """No longer one of those that asked for it; True if it is under way and none is left."""
+        if entry.state not in (FlightState.QUEUED, FlightState.RUNNING):
+            return False
+        entry.runs.discard(self.run_id)
+        return not entry.runs

@@ -8,12 +8,23 @@ from collections.abc import Callable
 from langgraph_prefetch.errors import RemoteSearchError
 from langgraph_prefetch.jobs import ABSENT, Held, HeldState, Job, Word
 from langgraph_prefetch.keys import RunScope, SearchKey, search_key, shared_scope
+from langgraph_prefetch.locks import ForkSafeLock
 from langgraph_prefetch.speculation.cache import Entry, SpeculationCache, snapshot
 from langgraph_prefetch.speculation.flight import Flight, FlightState
 from langgraph_prefetch.values import Output
 
 LOOKUP_SECONDS = 0.1
 FAILED_SECONDS = 2.0
+
+
+class _Begun(Entry):
+    """What one dispatch began: ``generation``. ``runs``: all who were told of it while it was pending, and that one."""
+
+    __slots__ = ("generation",)
+
+    def __init__(self, job: Job, flight: Flight) -> None:
+        super().__init__(_key(job), None, flight, job.deadline)
+        self.generation = job.generation
 
 
 class MemoryResults:
@@ -30,6 +41,7 @@ class MemoryResults:
     def __init__(self, clock: Callable[[], float] = time.time, max_entries: int = 1_024) -> None:
         self._clock = clock
         self._cache = SpeculationCache(max_entries, clock)
+        self._lock = ForkSafeLock()
 
     @property
     def lookup_seconds(self) -> float:
@@ -47,12 +59,14 @@ class MemoryResults:
 
     async def begin(self, job: Job, *, here: bool = False) -> Held:
         """See the port."""
-        entry, new = self._entry(job)
-        if new:
-            if here:
-                entry.flight.start()
-            return ABSENT
-        return self._held(entry)
+        with self._lock:  # against one that gives it up at the same moment
+            entry, new = self._entry(job)
+            if not new:
+                entry.runs.add(job.generation)
+                return self._held(entry)
+        if here:
+            entry.flight.start()
+        return ABSENT
 
     async def wait(self, job: Job, began: Callable[[float], None], word: Word | None = None) -> Held:
         """See the port."""
@@ -70,15 +84,16 @@ class MemoryResults:
 
     def keep(self, job: Job, output: Output, *, age: float, took: float) -> None:
         """See the port."""
-        entry = self._cache.peek(_key(job))
+        entry = self._peek(job)
         if entry is not None and self._is_of(entry, job):
             self._land(entry, job, output, age, took)
 
-    def cancel(self, job: Job, reason: str) -> None:
+    def cancel(self, job: Job, reason: str, *, unless_joined: bool = False) -> None:
         """See the port."""
-        entry, _ = self._entry(job)
-        if self._is_of(entry, job):
-            entry.flight.cancel()
+        with self._lock:
+            entry, _ = self._entry(job)
+            if self._is_of(entry, job) and not (unless_joined and entry.runs != {job.generation}):
+                entry.flight.cancel()
 
     def void(self, scope_id: str) -> None:
         """See the port."""
@@ -94,7 +109,7 @@ class MemoryResults:
 
     def finish(self, job: Job, output: Output) -> bool:
         """A worker hands a result over; False if nobody wants it any more."""
-        entry = self._cache.peek(_key(job))
+        entry = self._peek(job)
         if entry is None or not self._is_of(entry, job) or entry.state is not FlightState.RUNNING:
             return False
         took = self._clock() - entry.as_of
@@ -102,24 +117,24 @@ class MemoryResults:
 
     def fail(self, job: Job, reason: str) -> None:
         """A worker's search failed."""
-        entry = self._cache.peek(_key(job))
+        entry = self._peek(job)
         if entry is not None and self._is_of(entry, job):
             entry.flight.fail(RemoteSearchError(reason))
             entry.expires_at = self._clock() + FAILED_SECONDS
             self._put_again(entry)
 
-    def _entry(self, job: Job) -> tuple[Entry, bool]:
-        """The entry of a job's id; ``runs`` has the one generation that it belongs to."""
+    def _peek(self, job: Job) -> _Begun | None:
+        entry = self._cache.peek(_key(job))
+        return entry if isinstance(entry, _Begun) else None
 
-        def make() -> Entry:
-            return Entry(_key(job), None, Flight(self._clock), job.deadline)
-
-        before = self._cache.peek(_key(job))
-        if before is not None and before.state is not FlightState.CANCELLED:
+    def _entry(self, job: Job) -> tuple[_Begun, bool]:
+        """The entry of a job's id, begun by this one if there was none; True if it was."""
+        before = self._peek(job)
+        if before is not None and (before.state is not FlightState.CANCELLED or self._is_of(before, job)):
             return before, False
-        if before is not None and job.generation in before.runs:
-            return before, False
-        return self._cache.begin(_key(job), job.generation, make)
+        mine = _Begun(job, Flight(self._clock))
+        entry, new = self._cache.begin(_key(job), job.generation, lambda: mine)
+        return (entry, new) if isinstance(entry, _Begun) else (mine, new)
 
     def _land(self, entry: Entry, job: Job, output: Output, age: float, took: float) -> bool:
         kept = snapshot(output)
@@ -136,12 +151,11 @@ class MemoryResults:
         self._cache.remove(entry)
         self._cache.put(entry)
 
-    def _is_of(self, entry: Entry, job: Job) -> bool:
-        return job.generation in entry.runs
+    def _is_of(self, entry: _Begun, job: Job) -> bool:
+        return entry.generation == job.generation
 
-    def _held(self, entry: Entry) -> Held:
-        generation = next(iter(entry.runs), "")
-        started = entry.flight.started_at
+    def _held(self, entry: _Begun) -> Held:
+        generation, started = entry.generation, entry.flight.started_at
         age = None if started is None else max(0.0, self._clock() - started)
         match entry.state:
             case FlightState.READY:

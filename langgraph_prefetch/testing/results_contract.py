@@ -17,6 +17,8 @@ from langgraph_prefetch.values import Output
 
 _names = itertools.count(1)
 MOST_SECONDS = 20.0
+ROUNDS = 10
+"""Of what happens at the same moment."""
 
 
 class WorkerSide(Protocol):
@@ -145,6 +147,81 @@ class ResultsContract(Contract):
         assert not results.worker.claim(job)
         assert began(results, another(job)).state is HeldState.ABSENT
 
+    def test_what_nobody_joined_ends_with_who_began_it(self, results: Results) -> None:
+        """Given up unless joined, before or after a worker had it: it is over, and the next begins a search of its own.
+
+        Who joined an earlier search of the same id does not count.
+        """
+        job = a_job(results)
+        began(results, job)
+        began(results, another(job))
+        assert results.worker.claim(job)
+        results.worker.fail(job, "OSError")
+        results.pass_(5)
+        for claimed in (False, True):
+            job = another(job)
+            assert began(results, job).state is HeldState.ABSENT
+            assert not claimed or results.worker.claim(job)
+            give_up(results, job)
+            results.settle()
+            assert not results.worker.claim(job)
+            assert not results.worker.finish(job, Output("nobody wants it"))
+        assert began(results, another(job)).state is HeldState.ABSENT
+
+    def test_what_was_joined_goes_on(self, results: Results) -> None:
+        """Whoever began it may be gone: of a search that others were told of the result comes, to all of them."""
+        for claimed in (False, True):
+            job = a_job(results)
+            began(results, job)
+            assert not claimed or results.worker.claim(job)
+            for _ in range(2):
+                assert began(results, another(job)).generation == job.generation
+            give_up(results, job)
+            results.settle()
+            assert claimed or results.worker.claim(job)
+            assert results.worker.finish(job, Output("found"))
+            assert began(results, another(job)).output == Output("found")
+
+    def test_what_failed_where_it_was_begun_is_over_for_all(self, results: Results) -> None:
+        """A cancel without reserve is told to those who joined: nobody searches any more."""
+        job = a_job(results)
+
+        async def run() -> Held:
+            await results.cache.begin(job, here=True)
+            assert (await results.cache.begin(another(job))).state is HeldState.PENDING
+            results.cache.cancel(job, "failed")
+            return await results.cache.wait(job, lambda _: None)
+
+        assert ended(run()).state is HeldState.CANCELLED
+
+    def test_a_search_is_joined_or_given_up_and_never_both(self, results: Results) -> None:
+        """At the same moment: either the joiner waits for what goes on, or it has begun a search of its own."""
+        for _ in range(ROUNDS):
+            job = a_job(results)
+            mine = another(job)
+            began(results, job)
+            held = joined_while_given_up(results, mine, job)
+            results.settle()
+            joined = held.state is HeldState.PENDING
+            assert held.state is (HeldState.PENDING if joined else HeldState.ABSENT)
+            assert results.worker.claim(job) == joined
+            assert results.worker.claim(mine) != joined
+
+    def test_what_is_given_up_while_it_is_begun(self, results: Results) -> None:
+        """Its caller is cancelled in the middle: no search that nobody makes stands in the way of the next."""
+        job = a_job(results)
+
+        async def run() -> None:
+            beginning = asyncio.create_task(results.cache.begin(job))
+            await asyncio.sleep(0)
+            beginning.cancel()
+            await asyncio.gather(beginning, return_exceptions=True)
+            give_up(results, job)
+
+        asyncio.run(run())
+        results.settle()
+        assert began(results, another(job)).state is HeldState.ABSENT
+
     def test_a_result_outlives_a_cancel(self, results: Results) -> None:
         """What has ended is not taken back."""
         job = a_job(results)
@@ -236,6 +313,17 @@ def another(job: Job) -> Job:
 def began(results: Results, job: Job) -> Held:
     """What ``begin`` says."""
     return asyncio.run(results.cache.begin(job))
+
+
+def give_up(results: Results, job: Job) -> None:
+    """The run that began it is over."""
+    results.cache.cancel(job, "given up", unless_joined=True)
+
+
+def joined_while_given_up(results: Results, joiner: Job, job: Job) -> Held:
+    """What the joiner is told."""
+    told = in_threads([lambda: began(results, joiner), lambda: give_up(results, job)])
+    return next(each for each in told if isinstance(each, Held))
 
 
 def done(results: Results, job: Job, output: Output) -> None:

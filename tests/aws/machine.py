@@ -9,7 +9,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 
 from langgraph_prefetch import Prefetcher
-from langgraph_prefetch.config import ExecutorLimits
+from langgraph_prefetch.config import ExecutorLimits, ToolPolicy
 from langgraph_prefetch.events import Event, SpeculationEnded, SpeculationIgnored
 from langgraph_prefetch.graph.caller import GraphCaller
 from langgraph_prefetch.prefetcher import Run
@@ -20,6 +20,10 @@ from langgraph_prefetch.speculation.shared import Shared
 from langgraph_prefetch.values import Output, ToolCallDelta
 from tests.aws.parts import until
 
+PATIENCE = 300.0
+PATIENT: dict[str, Any] = {"max_wait_seconds": PATIENCE, "max_age_seconds": PATIENCE}
+"""No bound of the machine's own: the process may be held up, and what a test waits for is something else."""
+
 _numbers = count()
 
 
@@ -28,7 +32,8 @@ class Machine:
 
     def __init__(self, tool: BaseTool, *, limits: ExecutorLimits | None = None, **options: Any) -> None:
         self.shared = Shared.made(BackgroundLoop(), limits=limits)
-        self.prefetch = Prefetcher([tool.name], shared=self.shared, **options)
+        policy = ToolPolicy(name=tool.name, timeout_seconds=PATIENCE)
+        self.prefetch = Prefetcher([policy], shared=self.shared, **PATIENT | options)
         assert self.prefetch.admit(tool)
         self.name = tool.name
         self.events: list[Event] = []

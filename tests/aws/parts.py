@@ -15,10 +15,17 @@ from typing import Any
 from botocore.awsrequest import AWSResponse
 
 from langgraph_prefetch.aws import DynamoDBCache, SQSExecutor
+from langgraph_prefetch.aws.connection import Connection
+from langgraph_prefetch.aws.guard import Guard
+from langgraph_prefetch.breaker import BreakerRule
 from langgraph_prefetch.testing.local_aws import LocalAws
 from tests.aws.searching import LOG, SECONDS, lines
 
 ROOT = Path(__file__).parents[2]
+PATIENCE = 60.0
+"""Seconds that something may take which takes none: the machine may be busy with other things."""
+PATIENT: dict[str, Any] = {"read_seconds": PATIENCE}
+"""A local server that is slow to answer is no outage."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +38,10 @@ class Place:
     dead: str
 
     def cache(self, **options: Any) -> DynamoDBCache:
-        return DynamoDBCache(self.table, **self.aws.reach() | options)
+        return DynamoDBCache(self.table, **self.aws.reach() | PATIENT | options)
 
     def executor(self, **options: Any) -> SQSExecutor:
-        return SQSExecutor(self.queue, **self.aws.reach() | options)
+        return SQSExecutor(self.queue, **self.aws.reach() | PATIENT | options)
 
     def waiting(self, queue: str) -> int:
         """Messages in a queue, the invisible ones included."""
@@ -84,8 +91,8 @@ class WorkerProcess:
         self.ended()
 
     def ended(self) -> int:
-        code = self.process.wait(40)
-        self._reader.join(5)
+        code = self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
         return code
 
     def _read(self) -> None:
@@ -146,7 +153,14 @@ class Raw:
 StartWorker = Callable[..., WorkerProcess]
 
 
-def until(condition: Callable[[], object], seconds: float = 20.0) -> None:
+def stays_open(connection: Connection) -> None:
+    """Its breaker, once open, is not tried again: however long the test takes, the calls that failed can be counted."""
+    connection.breaker = Guard(
+        connection.client.meta.service_model.service_name, BreakerRule(failures=3, open_seconds=3_600.0)
+    )
+
+
+def until(condition: Callable[[], object], seconds: float = PATIENCE) -> None:
     """Wait until something is so; fails if it does not become so."""
     end = time.monotonic() + seconds
     while not condition():

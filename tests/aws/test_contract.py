@@ -97,3 +97,7 @@ class TestDynamoDBBySecondOpinion(ResultsContract):
     @pytest.mark.xfail(reason="this server checks a condition and writes in two steps", strict=False)
     def test_only_one_of_many_begins(self, results: Results) -> None:
         super().test_only_one_of_many_begins(results)
+
+    @pytest.mark.xfail(reason="this server checks a condition and writes in two steps", strict=False)
+    def test_a_search_is_joined_or_given_up_and_never_both(self, results: Results) -> None:
+        super().test_a_search_is_joined_or_given_up_and_never_both(results)

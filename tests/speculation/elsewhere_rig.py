@@ -76,10 +76,14 @@ class ScriptedCache:
         self.waiting: list[Waiting] = []
         self.kept: list[tuple[Job, Output, float]] = []
         self.cancelled: list[tuple[str, str]] = []
+        self.never_if_joined: list[str] = []
         self.voided: list[str] = []
+        self.answers = asyncio.Event()
+        self.answers.set()
 
     async def begin(self, job: Job, *, here: bool = False) -> Held:
         self.begun.append((job, here))
+        await self.answers.wait()
         if isinstance(self.held, Exception):
             raise self.held
         return self.held
@@ -92,8 +96,10 @@ class ScriptedCache:
     def keep(self, job: Job, output: Output, *, age: float, took: float) -> None:
         self.kept.append((job, output, age))
 
-    def cancel(self, job: Job, reason: str) -> None:
+    def cancel(self, job: Job, reason: str, *, unless_joined: bool = False) -> None:
         self.cancelled.append((job.generation, reason))
+        if unless_joined:
+            self.never_if_joined.append(job.generation)
 
     def void(self, scope_id: str) -> None:
         self.voided.append(scope_id)

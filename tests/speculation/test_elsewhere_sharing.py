@@ -90,6 +90,35 @@ def test_a_search_of_another_process_is_waited_for(bench: MakeBench) -> None:
     assert rig.cache.cancelled == []
 
 
+def test_a_shared_search_is_given_up_unless_others_joined(bench: MakeBench) -> None:
+    """Its run ends, and no other run of this process asked for it: the cache is told, and knows of other processes."""
+    rig = bench(**SHARING)
+    first, second = rig.run(tenant="a"), rig.run(tenant="a")
+    for run in (first, second):
+        rig.seal(run, "bridge", tenant="a")
+    first.close()
+    rig.loop.settle()
+    assert rig.cache.cancelled == []
+    second.close()
+    rig.loop.settle()
+    (job,) = rig.queue.sent
+    assert rig.cache.cancelled == [(job.generation, "given up")]
+    assert rig.cache.never_if_joined == [job.generation]
+
+
+def test_a_search_that_is_given_up_while_it_is_begun(bench: MakeBench) -> None:
+    """The cache has been asked and has not answered: what it may have noted by then is called off too."""
+    rig = bench(**SHARING)
+    rig.cache.answers.clear()
+    run = rig.run(tenant="a")
+    rig.seal(run, "bridge", tenant="a")
+    ((job, _),) = rig.cache.begun
+    run.close()
+    rig.loop.settle()
+    assert rig.cache.never_if_joined == [job.generation]
+    assert rig.queue.sent == []
+
+
 def test_a_look_that_fails_or_hangs_leaves_the_search_here(bench: MakeBench) -> None:
     rig = bench(**SHARING)
     rig.cache.held = NotDispatchedError("away")
@@ -117,6 +146,7 @@ def test_a_search_that_fails_here_holds_nobody_up(bench: MakeBench) -> None:
     rig.seal(run, "bridge", tenant="a")
     rig.land(OSError())
     assert [reason for _, reason in rig.cache.cancelled] == ["failed"]
+    assert rig.cache.never_if_joined == [], "it is over for those who joined it too"
 
 
 def test_another_tool_makes_the_scope_void_for_all(bench: MakeBench) -> None:

@@ -234,7 +234,9 @@ class Speculations(RuleBasedStateMachine):
         if owner in self.open:
             self.open.remove(owner)
         mine = owner.run.id
-        self.forget(lambda key, entry: key[0] == f"run {mine}" or (entry.runs == {mine} and entry.state == "live"))
+        for each in self.expected.values():
+            each.runs.discard(mine)
+        self.forget(lambda key, entry: key[0] == f"run {mine}" or (not entry.runs and entry.state == "live"))
         self.settle()
 
     @rule(paused=st.booleans())
@@ -281,7 +283,7 @@ class Speculations(RuleBasedStateMachine):
                 if state == "failed" and expected.state == "live":
                     expected.until = now + FAILED_SECONDS
                 expected.state = state
-                expected.runs = entry.runs
+                expected.runs = set(entry.runs)
                 if self.reuse is not None:
                     expected.until = entry.expires_at
         for key, entry in real.items():
@@ -289,7 +291,7 @@ class Speculations(RuleBasedStateMachine):
                 # Only a call that runs its tool may leave something for later ones, and only under reuse.
                 assert self.reuse is not None, f"{key} stands there unexpectedly"
                 state = {"ready": "ready", "failed": "failed"}.get(entry.state, "live")
-                self.expected[key] = Expected(state, entry.expires_at, entry.runs)
+                self.expected[key] = Expected(state, entry.expires_at, set(entry.runs))
 
     @staticmethod
     def scope_of(entry: Any) -> str:
