@@ -47,7 +47,8 @@ IN_MEMORY: Settings = {"rows": 2_000, "parts": 1, "store": "PGVector", "records"
 """What an unchanged corpus is compared with."""
 
 MODEL_OF = 4
-"""The cost model is fitted to this part of the corpus, and foretells the whole."""
+"""The cost model is fitted to this part of the corpus, or to what the queues hold if that is more, and foretells the
+whole."""
 
 
 @dataclass(frozen=True, kw_only=True)

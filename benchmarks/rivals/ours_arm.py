@@ -67,8 +67,13 @@ async def everything(job: Job) -> Done:
 
 
 async def part_of(job: Job, share: int, settings: IngestSettings | None) -> IngestReport:
-    """The beginning of the corpus, into a collection of its own: its cost model is to foretell the whole."""
-    lines = sum(1 for _ in job.rows()) // share
+    """The beginning of the corpus, into a collection of its own: its cost model is to foretell the whole.
+
+    At least what the queues hold: of a shorter part, most is read and split while the first request is on its way, and
+    hardly anything is left to tell how fast all stages are together.
+    """
+    used = settings or IngestSettings()
+    lines = max(sum(1 for _ in job.rows()) // share, used.queued_batches * used.batch_rows)
     with NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as part:
         with job.corpus.open(encoding="utf-8") as whole:
             part.writelines(islice(whole, lines))

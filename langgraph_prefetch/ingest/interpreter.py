@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -19,20 +19,21 @@ def clocked(work: Callable[..., T], *args: object) -> tuple[T, float]:
 
 @dataclass(slots=True)
 class _Tally:
-    calls: int = 0
     items: int = 0
     seconds: float = 0.0
-    first_items: int = 0
-    first_seconds: float = 0.0
+    cold_items: int = 0
+    cold_seconds: float = 0.0
+    warm: set[Hashable] = field(default_factory=set)
 
-    def add(self, items: int, seconds: float) -> None:
-        if not self.calls:
-            self.first_items, self.first_seconds = items, seconds
-        self.calls, self.items, self.seconds = self.calls + 1, self.items + items, self.seconds + seconds
+    def add(self, items: int, seconds: float, worker: Hashable) -> None:
+        self.items, self.seconds = self.items + items, self.seconds + seconds
+        if worker not in self.warm:
+            self.warm.add(worker)
+            self.cold_items, self.cold_seconds = self.cold_items + items, self.cold_seconds + seconds
 
     @property
     def per_item(self) -> float:
-        warm_items, warm_seconds = self.items - self.first_items, self.seconds - self.first_seconds
+        warm_items, warm_seconds = self.items - self.cold_items, self.seconds - self.cold_seconds
         # The lesser: a second call of a few items would say more of a call than of an item.
         each = [(self.seconds, self.items), (warm_seconds, warm_items)]
         return min((seconds / items for seconds, items in each if items), default=0.0)
@@ -41,8 +42,9 @@ class _Tally:
 class Interpreter:
     """Counts processor time by stage, and says what a passage costs once all stages are warm.
 
-    The first call of a stage also pays for what is loaded, allocated and connected when it is first needed. In a small
-    run that is more than its passages cost, and no later passage costs it again: it is left out.
+    The first call of a stage, or of each of its workers, also pays for what is loaded, allocated and connected when it
+    is first needed. In a small run that is more than its passages cost, and no later passage costs it again: it is left
+    out.
 
     Args:
         clock: processor seconds of the event loop's thread, which makes this object.
@@ -52,9 +54,16 @@ class Interpreter:
         self._clock, self._looked = clock, clock()
         self._stages: defaultdict[str, _Tally] = defaultdict(_Tally)
 
-    def took(self, stage: str, passages: int, seconds: float) -> None:
-        """A call of a stage has ended, which made or took so many passages and computed for so long."""
-        self._stages[stage].add(passages, seconds)
+    def took(self, stage: str, passages: int, seconds: float, worker: Hashable = None) -> None:
+        """A call of a stage has ended, which made or took so many passages and computed for so long.
+
+        Args:
+            stage: its name.
+            passages: how many.
+            seconds: of processor time.
+            worker: whose call it was, where each has something of its own to warm up.
+        """
+        self._stages[stage].add(passages, seconds, worker)
 
     def wrote(self, passages: int) -> None:
         """A batch is in the store: what the event loop computed since the one before it was for these passages."""

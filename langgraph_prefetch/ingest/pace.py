@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from langgraph_prefetch.ingest.costs import CostModel, Load, StageCost, Timing, choose, fit, writers_for
 from langgraph_prefetch.ingest.settings import IngestSettings
@@ -53,6 +53,7 @@ class Pace:
         self._cores = cores or os.cpu_count() or 1
         self._probing = list(PROBES) if settings.request_items is None and costs is None else []
         self._next_choice = len(PROBES)
+        self._cut = 0
         self._alone = bool(self._probing) and blocking
         self._cpu = self._seconds = 0.0
         self.timings: list[Timing] = []
@@ -77,6 +78,7 @@ class Pace:
             size = self._probing.pop(0) if self._probing else self.load.batch
             count = min(size, self._settings.max_request_items, rows - start)
             spans.append((start, count))
+            self._cut += 1
             start += count
         return spans
 
@@ -87,8 +89,10 @@ class Pace:
         if len(self.timings) < _KEPT_TIMINGS:
             self.timings.append(Timing(items, seconds))
         if len(self.timings) == self._next_choice:
-            self._next_choice *= 2
-            self._choose(fit(self.timings))
+            first = self._next_choice == len(PROBES)
+            self._next_choice = max(2 * self._next_choice, self._cut if first else 0)
+            # Those cut so far are small, and take as much of each other's time as large ones: it needs more of them.
+            self._choose(fit(self.timings), least=_FIRST_WORKERS if first and not self._computes else 1)
         elif self._alone and not self._computes:
             self.load = self._within(Load(batch=_FIRST_BATCH, workers=_FIRST_WORKERS))
         self._alone = False
@@ -130,12 +134,12 @@ class Pace:
     def _computes(self) -> bool:
         return self._cpu > _COMPUTES * self._seconds > 0
 
-    def _choose(self, cost: StageCost) -> None:
+    def _choose(self, cost: StageCost, least: int = 1) -> None:
         most = self._settings.max_in_flight
         if self._computes:
             most = min(most, self._cores)  # more at once would only wait for each other
         chosen = choose(cost, pace=self.pace, max_batch=self._settings.max_request_items, max_workers=most)
-        self.load = self._within(chosen)
+        self.load = self._within(replace(chosen, workers=max(chosen.workers, min(least, most))))
 
     def _within(self, load: Load) -> Load:
         settings = self._settings

@@ -300,7 +300,7 @@ class Pipeline:
                         written, cpu_seconds = await worker.run(clocked, writer.write, rows)
                 await self._wrote(rows)
             self._writing -= 1
-            self.interpreter.took("upsert", rows.num_rows, cpu_seconds)
+            self.interpreter.took("upsert", rows.num_rows, cpu_seconds, worker)
             self.interpreter.wrote(rows.num_rows)
             seconds = time.perf_counter() - began
             self._timed("upsert", rows.num_rows, seconds)

@@ -116,16 +116,26 @@ def _told(pace: Pace, alpha: float, beta: float, cpu: float = 0.0) -> None:
 
 
 def test_probes_come_first_and_then_the_choice() -> None:
-    """A slow endpoint is sent large requests, as many at once as keep up with the writer."""
+    """A slow endpoint is sent large requests, as many at once as keep up with the writer.
+
+    Those that were cut before are small and many, and at least as many of them are under way as at first.
+    """
     pace = Pace(IngestSettings(), blocking=False)
     pace.pace = 30e-6
-    assert [items for _, items in pace.spans(700)] == [*PROBES, 28]
+    assert [items for _, items in pace.spans(2_720)] == [*PROBES, *[512] * 4]
     for items in PROBES:
         pace.tell(items, 0.06)
+    assert pace.load == Load(batch=1_280, workers=8)
+    for _ in range(3):
+        pace.tell(512, 0.06)
+    assert pace.load.workers == 8
+    pace.tell(512, 0.06)  # the last of them
     assert pace.load == Load(batch=2_048, workers=2)
+    pace.spans(30 * 2_048)
     pace.pace = 5e-6
-    for items in PROBES:
-        pace.tell(items, 0.06)
+    for _ in range(7):
+        assert pace.load.workers == 2
+        pace.tell(2_048, 0.06)
     assert pace.load.workers == 12
 
 

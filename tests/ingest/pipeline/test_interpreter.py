@@ -27,6 +27,14 @@ def test_the_first_call_of_each_stage_is_left_out() -> None:
     assert shared.per_passage == pytest.approx(0.001 + 0.002)
 
 
+def test_each_writer_has_a_first_call() -> None:
+    """Its own connection."""
+    shared = Interpreter(_Clock())
+    for passages, seconds, writer in ((256, 9.0, "one"), (512, 8.0, "two"), (500, 0.5, "one"), (500, 1.0, "two")):
+        shared.took("upsert", passages, seconds, writer)
+    assert shared.per_passage == pytest.approx(0.0015)
+
+
 def test_a_single_call_tells_all_there_is() -> None:
     """A corpus of one batch has no other; a stage that had no passage costs none anything."""
     shared = Interpreter(_Clock())

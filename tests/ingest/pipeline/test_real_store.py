@@ -188,7 +188,6 @@ async def test_an_embedder_of_another_length_writes_nothing(real: PgVectorStore,
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 def test_killed_at_any_moment_and_run_again_the_rows_are_the_same(
     real: PgVectorStore, rows: Rows, database_url: str
 ) -> None:
