@@ -66,7 +66,6 @@ def test_stripped_documentation_is_one_line(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 def test_a_whole_run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The real server, index and agents: equal answers, something hidden, all of it in JSON, nothing left behind."""
     started: list[int] = []
@@ -102,7 +101,6 @@ def test_a_whole_run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypat
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 def test_an_interrupted_run_leaves_no_server(folder: Path) -> None:
     """Neither a process nor a file, and the shell's exit code for it."""
     process = subprocess.Popen(

@@ -43,7 +43,6 @@ def test_the_snippets_of_a_document_run(document: Path, tmp_path: Path, monkeypa
     run_python(found, document)
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("example", EXAMPLES, ids=_name)
 def test_an_example_ends_well(example: Path, tmp_path: Path) -> None:
     """An example runs as it stands, with no network and no key."""

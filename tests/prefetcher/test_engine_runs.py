@@ -126,9 +126,11 @@ def test_runs_that_never_end() -> None:
     with rigged(budgets=budgets) as rig:
         start(rig, range(9_500))
         tracemalloc.start()
-        start(rig, range(9_500, 10_000))
-        grown = tracemalloc.get_traced_memory()[0]
-        tracemalloc.stop()
+        try:
+            start(rig, range(9_500, 10_000))
+            grown = tracemalloc.get_traced_memory()[0]
+        finally:
+            tracemalloc.stop()
         # Each of these 500 took the place of one that was there before, and those had been made untraced.
         assert grown < 500 * 20_000
         assert len(rig.engine._runs) == MAX_OPEN_RUNS

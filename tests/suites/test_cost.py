@@ -186,7 +186,6 @@ def test_bad_input_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
 @pytest.mark.allow_blocking("a suite has its event loop for itself: nobody waits beside it")
 def test_smoke_end_to_end(tmp_path: Path) -> None:
     """Offline, it asks the demo's agent bare and wrapped, and prices what came."""

@@ -8,7 +8,7 @@ from tests.aws.parts import ROOT, Place
 
 __all__ = ["aws", "make_place", "place"]
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.slow
 
 
 def made(place: Place, retriever: str = "tests.aws.searching:every") -> LocalWorker:

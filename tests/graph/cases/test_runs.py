@@ -114,7 +114,6 @@ def test_models_inside_middleware_are_not_listened_to() -> None:
     assert prefetcher_of(wrapped).report().steps == 2
 
 
-@pytest.mark.timeout(120)
 def test_runs_that_never_end_are_bounded() -> None:
     """10,000 runs heard by one handler and never ended leave bounded memory behind: the oldest are let go (21)."""
     prefetch = Prefetcher(["search"])

@@ -144,11 +144,13 @@ def test_a_text_is_copied_once_and_a_vector_twice() -> None:
     encoded_rows(made, slice(0, count), tenant=b"", storage="vector")  # what is made once is made
 
     def taken() -> tuple[int, int]:
-        tracemalloc.start()
         before = pool.bytes_allocated()
-        stream = encoded_rows(made, slice(0, count), tenant=b"", storage="vector")
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
+        tracemalloc.start()
+        try:
+            stream = encoded_rows(made, slice(0, count), tenant=b"", storage="vector")
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
         sizes.add(stream.size)
         return peak, pool.bytes_allocated() - before
 
