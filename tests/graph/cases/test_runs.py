@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
-import pytest
 from langchain.agents.middleware import AgentMiddleware, AgentState
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.outputs import ChatGenerationChunk
