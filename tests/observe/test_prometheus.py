@@ -44,7 +44,7 @@ def endpoint() -> Iterator[PrometheusSink]:
 
 
 def scraped(endpoint: PrometheusSink) -> str:
-    with urllib.request.urlopen(f"http://127.0.0.1:{endpoint.port}/metrics", timeout=5) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{endpoint.port}/metrics", timeout=30) as answer:
         return str(answer.read().decode())
 
 

@@ -59,7 +59,7 @@ def test_guess_that_differs_from_the_call() -> None:
 
         def answer(query: str, k: int) -> str:
             if "2024" not in query:
-                gate.wait(5)
+                gate.wait(30)
             return f"found {query}"
 
         search = CountingSearch(answer=answer)

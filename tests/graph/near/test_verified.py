@@ -34,7 +34,7 @@ class Slow(Searching):
         self.guessed = threading.Semaphore(0)
 
     def answer(self, query: str, k: int = 3) -> Any:
-        self.guessed.acquire(timeout=5)
+        self.guessed.acquire(timeout=30)
         return super().answer(query, k)
 
 

@@ -58,7 +58,7 @@ def test_a_failure_before_the_first_word(is_async: bool, monkeypatch: pytest.Mon
     class Refused(ScriptedChatModel):
         def _stream(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> Iterator[Any]:
             if speculating.get():
-                adopted.wait(5)
+                adopted.wait(30)
                 raise RuntimeError("429")
             yield from super()._stream(messages, *args, **kwargs)
 
@@ -104,7 +104,7 @@ class Broken(ScriptedChatModel):
             yield from stream
             return
         yield next(stream)
-        self.gate.wait(5)
+        self.gate.wait(30)
         raise ValueError("cut off")
 
 

@@ -51,7 +51,7 @@ def test_in_order_and_live() -> None:
 
         def begin(put: Any) -> Iterator[int]:
             yield from (1, 2)
-            gate.wait(5)
+            gate.wait(30)
             yield 3
 
         call, stops = threaded(begin)
@@ -61,7 +61,7 @@ def test_in_order_and_live() -> None:
         assert values([next(pieces), next(pieces)]) == [1, 2]
         gate.set()
         assert values(list(pieces)) == [3]
-    assert stops.event.wait(5)
+    assert stops.event.wait(30)
     assert (call.complete, call.failed, stops.calls) == (True, False, [call])
 
 
@@ -83,7 +83,7 @@ class NoClose:
 def test_iterators_that_cannot_be_closed() -> None:
     """Not every model's stream is a generator."""
     call, stops = threaded(lambda put: NoClose())
-    assert stops.event.wait(5)
+    assert stops.event.wait(30)
     assert call.adopt()
     assert values(list(call.pieces())) == [1, 2]
 
@@ -91,7 +91,7 @@ def test_iterators_that_cannot_be_closed() -> None:
 def test_a_whole_message() -> None:
     """A model that does not stream gives one piece."""
     call, stops = threaded(lambda put: "all of it", whole=True)
-    assert stops.event.wait(5)
+    assert stops.event.wait(30)
     assert call.adopt()
     assert values(list(call.pieces())) == ["all of it"]
 
@@ -104,7 +104,7 @@ def test_a_failed_call_is_not_taken_over() -> None:
         raise ValueError("cut off")
 
     call, stops = threaded(begin)
-    assert stops.event.wait(5)
+    assert stops.event.wait(30)
     assert (call.failed, call.adopt(), str(call.error)) == (True, False, "cut off")
 
 
@@ -120,12 +120,12 @@ def test_one_that_was_cut_off_is_not_taken_over() -> None:
             closed.set()
 
     call, stops = threaded(begin, wanted=lambda: False)
-    assert stops.event.wait(5)
-    assert closed.wait(5)
+    assert stops.event.wait(30)
+    assert closed.wait(30)
     assert (call.adopt(), call.complete, call.given) == (False, False, [1])
     call, stops = threaded(begin)
     call.cancel()
-    assert stops.event.wait(5)
+    assert stops.event.wait(30)
     assert not call.adopt()
 
 
@@ -135,7 +135,7 @@ def test_a_forked_child_takes_nothing_over() -> None:
 
         def begin(put: Any) -> Iterator[int]:
             yield 1
-            gate.wait(5)
+            gate.wait(30)
 
         call, stops = threaded(begin)
         until(lambda: call.given)
@@ -147,7 +147,7 @@ def test_a_forked_child_takes_nothing_over() -> None:
             call.cancel()
             os._exit(0 if refused else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert stops.event.wait(5)
+    assert stops.event.wait(30)
 
 
 def test_one_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +159,7 @@ def test_one_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
             yield 1
 
     call, stops = threaded(begin)
-    assert stops.event.wait(5)
+    assert stops.event.wait(30)
     assert (len(call.given), call.adopt()) == (10, False)
 
 

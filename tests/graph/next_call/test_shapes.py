@@ -100,7 +100,7 @@ def meeting(barrier: threading.Barrier, answers: dict[str, str]) -> BaseTool:
 
     def find(query: str) -> str:
         """Search."""
-        barrier.wait(5)
+        barrier.wait(30)
         return answers[query]
 
     async def afind(query: str) -> str:

@@ -37,7 +37,7 @@ def blocking(gate: threading.Event, entered: threading.Event) -> BaseTool:
         numbers.append(1)
         if len(numbers) == 2:
             entered.set()
-            gate.wait(5)
+            gate.wait(30)
         return "found"
 
     async def afind(query: str) -> str:
@@ -115,7 +115,7 @@ def test_what_nobody_asks_for_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     @before_model
     def linger(state: Any, runtime: Any) -> None:
         if len(state["messages"]) == 5:
-            left.wait(5)
+            left.wait(30)
 
     llm = ScriptedChatModel(script=(calls("x"), calls("x"), Turn(text="word " * 50)), seconds_per_token=0.002)
     graph, prefetch = agent(llm, CountingSearch(), linger)

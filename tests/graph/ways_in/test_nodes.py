@@ -65,7 +65,7 @@ def test_speculation_node_for_a_model_that_does_not_stream() -> None:
 
         def guard(state: MessagesState) -> dict[str, Any]:
             # Opened by the search itself: the guard ends only because the search began before it did.
-            assert gate.wait(5)
+            assert gate.wait(30)
             return {}
 
         search = CountingSearch(answer=lambda query, k: gate.set() or f"found {query}")  # type: ignore[func-returns-value]
