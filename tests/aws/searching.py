@@ -45,6 +45,19 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
+def let_go(log: Path) -> None:
+    """From now on searches whose query begins with ``held`` go on, in whatever process."""
+    log.with_suffix(".go").touch()
+
+
+def wait_until_let_go() -> None:
+    go = Path(os.environ[LOG]).with_suffix(".go")
+    for _ in range(30_000):
+        if go.exists():
+            return
+        time.sleep(0.01)
+
+
 def answer(query: str) -> str:
     return f"passages about {query}"
 
@@ -57,6 +70,8 @@ def search(query: str) -> str:
             return answer(query) * (int(query.split()[1]) // len(answer(query)) + 1)
         if query.startswith("poison"):
             raise ConnectionError("the backend is away")
+        if query.startswith("held "):
+            wait_until_let_go()
         time.sleep(seconds())
     return answer(query)
 

@@ -41,7 +41,7 @@ class Waiting:
         self.run = self.machine.run()
         self.run.seal("waited for")
         client = place.aws.client("sqs")
-        (message,) = client.receive_message(QueueUrl=place.queue, WaitTimeSeconds=10)["Messages"]
+        (message,) = client.receive_message(QueueUrl=place.queue, WaitTimeSeconds=20)["Messages"]
         self.job: Job = job_of(message["Body"])
         self.table.table.claim(self.job, "a worker", 300, self.table.now())
         self.run.until(FlightState.RUNNING)

@@ -164,7 +164,7 @@ def test_threads_are_bounded_and_daemons() -> None:
 
     def hold() -> None:
         running.append(threading.current_thread().daemon)
-        gate.wait(20)
+        gate.wait(60)
 
     held = [threads.submit(hold) for _ in range(3)]
     until(lambda: len(running) == 3)
@@ -174,15 +174,15 @@ def test_threads_are_bounded_and_daemons() -> None:
     waiting[0].cancel()
     gate.set()
     for each in held + waiting[1:]:
-        each.result(20)
+        each.result(60)
     with pytest.raises(CancelledError):
         waiting[0].result(0)
     assert running == [True] * 7
     with pytest.raises(ZeroDivisionError):
-        threads.submit(lambda: 1 // 0).result(20)
+        threads.submit(lambda: 1 // 0).result(60)
     threads.close()
     threads.close()
-    assert threads.submit(lambda: 7).result(20) == 7
+    assert threads.submit(lambda: 7).result(60) == 7
 
 
 async def test_awaiting_a_thread_blocks_no_loop() -> None:
@@ -205,7 +205,7 @@ class Marks:
         self.gate.set()
 
     def renew(self, scope_id: str) -> None:
-        self.gate.wait(20)
+        self.gate.wait(60)
         if not self.works:
             raise OSError
         self.renewed.append(scope_id)

@@ -12,7 +12,7 @@ import pytest
 
 from langgraph_prefetch.jobs import HeldState
 from tests.aws import searching
-from tests.aws.parts import Place, StartWorker, searched, until
+from tests.aws.parts import PATIENCE, Place, StartWorker, searched, until
 from tests.aws.test_worker import Sender
 
 pytestmark = pytest.mark.slow
@@ -31,13 +31,13 @@ def test_a_worker_killed_in_the_middle(place: Place, start_worker: StartWorker, 
     """Its search is made again by another worker, once; the result is there, and nothing is left in the queue."""
     sender = Sender(place)
     options = ("--visibility-seconds", "2", "--concurrency", "1", "--prefetch", "0")
-    first = start_worker(place, *options, seconds=60).ready()
+    first = start_worker(place, *options, seconds=300).ready()
     job = sender.job("killed")
     sender.send(job)
     until(lambda: searched(log) == [first.pid])
     second = start_worker(place, *options, seconds=0.1).ready()
     first.kill()
-    until(lambda: all_ready(sender, [job]), 30)
+    until(lambda: all_ready(sender, [job]))
     assert searched(log) == [first.pid, second.pid]
     until(lambda: place.waiting(place.queue) == 0)
     assert second.stop() == 0
@@ -57,7 +57,7 @@ def test_sigterm_under_load(place: Place, start_worker: StartWorker, log: Path) 
     over = {line["ends"] for line in searching.lines(log) if line.get("pid") == stopped.pid and "ends" in line}
     assert begun == over
     other.ready()
-    until(lambda: all_ready(sender, jobs), 40)
+    until(lambda: all_ready(sender, jobs), 120)
     assert len(searched(log)) == 20
     assert other.stop() == 0
 
@@ -72,7 +72,7 @@ def test_two_workers_never_do_one_search_twice(place: Place, start_worker: Start
         worker.ready()
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda _: sender.send(*jobs), range(3)))
-    until(lambda: all_ready(sender, jobs), 40)
+    until(lambda: all_ready(sender, jobs), 120)
     assert [worker.stop() for worker in workers] == [0, 0]
     assert Counter(line["begins"] for line in searching.lines(log) if "begins" in line) == Counter(
         job.arguments["query"] for job in jobs
@@ -90,14 +90,14 @@ def test_health_and_metrics(place: Place, start_worker: StartWorker) -> None:
     job = sender.job("watched")
     sender.send(job)
     until(lambda: all_ready(sender, [job]))
-    with urllib.request.urlopen(f"{url}/readyz", timeout=5) as answer:
+    with urllib.request.urlopen(f"{url}/readyz", timeout=PATIENCE) as answer:
         told = json.load(answer)
     assert (told["alive"], told["ready"], told["received"]) == (None, None, 1)
-    with urllib.request.urlopen(f"{url}/metrics", timeout=5) as answer:
+    with urllib.request.urlopen(f"{url}/metrics", timeout=PATIENCE) as answer:
         text = answer.read().decode()
     assert "langgraph_prefetch_worker_received_total 1\n" in text
     assert "# TYPE langgraph_prefetch_worker_held gauge" in text
     with pytest.raises(urllib.error.HTTPError, match="404") as refused:
-        urllib.request.urlopen(f"{url}/else", timeout=5)
+        urllib.request.urlopen(f"{url}/else", timeout=PATIENCE)
     refused.value.close()
     assert worker.stop() == 0

@@ -2,20 +2,23 @@
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.documents import Document
 
+from langgraph_prefetch.config import Budgets, ExecutorLimits
 from langgraph_prefetch.speculation.flight import FlightState
 from langgraph_prefetch.testing.local_aws import LocalAws
 from langgraph_prefetch.values import Output
 from tests.aws import searching
 from tests.aws.machine import Machine
-from tests.aws.parts import Place, WorkerProcess, searched, until
+from tests.aws.parts import PATIENCE, Place, WorkerProcess, searched, until
 
-SECONDS = 0.3
+SECONDS, WORKER_SEARCHES = 0.3, 8
+"""How long each takes, and how many the worker makes at once."""
 READY, RUNNING, QUEUED = FlightState.READY, FlightState.RUNNING, FlightState.QUEUED
 
 
@@ -29,7 +32,8 @@ def place(aws: LocalAws, log: Path) -> Iterator[Place]:
     """A queue and a table with one worker, for all tests of this module; each has queries of its own."""
     queue, dead = aws.make_queue()
     made = Place(aws, aws.make_table(), queue, dead)
-    worker = WorkerProcess(made, log, retriever="tests.aws.searching:every", seconds=SECONDS).ready()
+    at_once = ("--concurrency", str(WORKER_SEARCHES), "--prefetch", "4")
+    worker = WorkerProcess(made, log, *at_once, retriever="tests.aws.searching:every", seconds=SECONDS).ready()
     yield made
     worker.kill()
 
@@ -39,7 +43,7 @@ def machines(place: Place) -> Iterator[Any]:
     made: list[Machine] = []
 
     def make(tool: Any = searching.search, **options: Any) -> Machine:
-        given: dict[str, Any] = {"executor": place.executor(), "cache": place.cache(lookup_seconds=10)} | options
+        given: dict[str, Any] = {"executor": place.executor(), "cache": place.cache(lookup_seconds=PATIENCE)} | options
         made.append(Machine(tool, **given))
         return made[-1]
 
@@ -67,11 +71,15 @@ def test_hit(machines: Any, log: Path) -> None:
     assert [(line["pid"] == os.getpid(), line["early"]) for line in begun] == [(False, True)]
 
 
-def test_late(machines: Any) -> None:
+def test_late(machines: Any, log: Path) -> None:
     """A call that comes while the worker searches waits for it."""
-    run = machines().run().sealed_and(RUNNING, "late")
-    call = run.call("late")
-    assert call.answer() == Output(searching.answer("late"))
+    machine = machines()
+    call = machine.run().sealed_and(RUNNING, "held late").call("held late")
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(call.answer)
+        until(lambda: any(each.called for each in machine.prefetch.options.cache._polling._waiters))
+        searching.let_go(log)
+        assert answer.result(PATIENCE) == Output(searching.answer("held late"))
     assert call.answered is not None
     assert call.answered.late
     assert call.answered.retrieval_seconds > 0
@@ -180,11 +188,21 @@ def test_a_run_that_wrote_never_reads_what_it_had_read(machines: Any, log: Path)
 
 
 def test_what_nobody_wants_any_more_is_not_begun(machines: Any, place: Place, log: Path) -> None:
-    """The run ends before a worker takes its search up: none does."""
-    machine = machines()
+    """The run ends before a worker takes its searches up: none does, but those that it was at."""
+
+    def begun() -> int:
+        return len([line for line in searching.lines(log) if line.get("begins", "").startswith("held back")])
+
+    log.with_suffix(".go").unlink(missing_ok=True)
+    machine = machines(limits=ExecutorLimits(max_elsewhere=64), budgets=Budgets(sealed_per_step=64, per_run=64))
+    executor, cache = machine.prefetch.options.executor, machine.prefetch.options.cache
     run = machine.run()
-    for number in range(30):  # more than the worker does at once
-        run.seal(f"given up {number}")
+    for number in range(WORKER_SEARCHES + 20):
+        run.seal(f"held back {number}")
+    until(lambda: executor.counts()["sent"] == WORKER_SEARCHES + 20)
+    until(lambda: begun() == WORKER_SEARCHES)
     run.run.close()
+    until(lambda: not cache._polling._waiters and cache.connection.threads.unfinished == 0)
+    searching.let_go(log)
     until(lambda: place.waiting(place.queue) == 0)
-    assert len([line for line in searching.lines(log) if line.get("begins", "").startswith("given up")]) < 30
+    assert begun() == WORKER_SEARCHES

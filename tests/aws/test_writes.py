@@ -16,7 +16,7 @@ from langgraph_prefetch.aws.table import Claim
 from langgraph_prefetch.aws.worker.writes import SMALL_BYTES, Found, Writes
 from langgraph_prefetch.jobs import Form, Held, HeldState, Job
 from langgraph_prefetch.values import Output
-from tests.aws.parts import Faults, Place, Raw
+from tests.aws.parts import PATIENCE, Faults, Place, Raw
 
 _numbers = count()
 
@@ -28,14 +28,14 @@ def new_job(cache: DynamoDBCache, *, scope_id: str | None = None, id_: str = "")
         tool="search",
         form=Form.MESSAGE,
         arguments={"query": "q"},
-        deadline=cache.now() + 60,
-        keep_seconds=60.0,
+        deadline=cache.now() + 300,
+        keep_seconds=600.0,
         scope_id=scope_id,
     )
 
 
 def found(job: Job, text: str = "found") -> Found:
-    return Found(job, pack(Output(text), 10**7), began=job.deadline - 60, took=0.5)
+    return Found(job, pack(Output(text), 10**7), began=job.deadline - 300, took=0.5)
 
 
 def held_of(cache: DynamoDBCache, jobs: Sequence[Job]) -> list[Held]:
@@ -60,14 +60,14 @@ class Calls:
 
 @pytest.fixture
 def cache(place: Place) -> Iterator[DynamoDBCache]:
-    made = place.cache(lookup_seconds=10)
+    made = place.cache(lookup_seconds=PATIENCE)
     yield made
     made.close()
 
 
 @pytest.fixture
 def writes_of(cache: DynamoDBCache) -> Callable[[str], Writes]:
-    return lambda owner: Writes(cache.table, cache.connection, owner, 30.0, cache.now)
+    return lambda owner: Writes(cache.table, cache.connection, owner, 300.0, cache.now)
 
 
 async def begun(cache: DynamoDBCache) -> Job:
@@ -107,7 +107,7 @@ async def test_a_claim_that_has_run_out(cache: DynamoDBCache) -> None:
     """After a crash the jobs of a batch are another worker's, as soon as their leases are over."""
     jobs = [new_job(cache) if number % 2 else await begun(cache) for number in range(4)]
     crashed = Writes(cache.table, cache.connection, "crashed", 0.0, cache.now)
-    after = Writes(cache.table, cache.connection, "after", 30.0, lambda: cache.now() + 0.01)
+    after = Writes(cache.table, cache.connection, "after", 300.0, lambda: cache.now() + 0.01)
     assert await asyncio.gather(*map(crashed.claim, jobs)) == [Claim.MINE] * 4
     assert await asyncio.gather(*map(after.claim, jobs)) == [Claim.MINE] * 4
     assert await asyncio.gather(*(crashed.finish(found(job)) for job in jobs)) == [False] * 4

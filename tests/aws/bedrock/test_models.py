@@ -15,7 +15,7 @@ from langchain.agents.middleware import ModelRetryMiddleware
 from langchain_aws import ChatBedrockConverse
 
 from langgraph_prefetch import prefetcher_of, with_prefetch
-from langgraph_prefetch.testing.wire import Cut, ErrorEvent, LocalBedrock, ScriptedCall, Throttled, Turn, words
+from langgraph_prefetch.testing.wire import Cut, ErrorEvent, LocalBedrock, Request, ScriptedCall, Throttled, Turn, words
 from tests.aws.bedrock.parts import Searches, client
 
 STREAMS_TOOLS = "anthropic.claude-sonnet-4-20250514-v1:0"
@@ -211,7 +211,12 @@ async def test_a_retry_that_repeats_the_text_is_one_dispatch(fault: str) -> None
     at = len(THINKS.reasoning) + 2
     if fault != "read time-out":
         broken = replace(THINKS, fault=ErrorEvent(at) if fault == "error event" else Cut(at))
-    turns = iter([broken, THINKS, DONE])
+    first = [broken]
+
+    def turn(request: Request) -> Turn:
+        if request.turn:
+            return DONE
+        return first.pop() if first else THINKS
 
     def pause() -> None:
         searches.wait()
@@ -219,9 +224,9 @@ async def test_a_retry_that_repeats_the_text_is_one_dispatch(fault: str) -> None
             over.wait(20)
 
     pace = Pace(at, pause)
-    with LocalBedrock(lambda request: next(turns), 0.001, sleep=pace) as server:
-        retry: Any = ModelRetryMiddleware(max_retries=1, initial_delay=0, jitter=False, on_failure="error")
-        llm = chat(server, read_timeout=0.5)
+    with LocalBedrock(turn, 0.001, sleep=pace) as server:
+        retry: Any = ModelRetryMiddleware(max_retries=20, initial_delay=0, jitter=False, on_failure="error")
+        llm = chat(server, read_timeout=0.5 if fault == "read time-out" else 20)
         wrapped = with_prefetch(create_agent(llm, [searches.tool], middleware=[retry]), ["search"])
         messages = await streamed(wrapped, "astream")
         over.set()
