@@ -67,7 +67,8 @@ def test_balance_is_the_most_over_the_mean_of_each_second() -> None:
 
 
 def test_windows_end_where_they_end_whatever_a_floats_last_digit_says() -> None:
-    """Of a read that begins exactly at the end of a window, by a width that no float is."""
-    reads = {"P0": tuple((at * 0.1, at * 0.1 + 0.1, 1.0) for at in range(60)), "D0": ((0.0, 6.0, 60.0),)}
-    found = result(seconds=6.0, reads=reads)
-    assert found.storage_imbalance(window_seconds=0.1, begin=0.0, end=1.0) == pytest.approx(1.0)
+    """58 hundredths divided by one are 57.99 to a float, and the 58th window ends there."""
+    at = 58 * 0.01
+    assert int(at / 0.01) == 57
+    found = result(seconds=1.0, reads={"P0": ((at, 0.585, 1.0),), "D0": ((0.581, 0.586, 1.0),)})
+    assert found.storage_imbalance(window_seconds=0.01, begin=0.0, end=1.0) == pytest.approx(1.0)

@@ -167,6 +167,66 @@ async def test_a_source_that_gives_more_or_less_than_was_asked_for_has_failed(ch
             await reader.read("blob")
 
 
+async def test_what_has_been_read_is_no_queue() -> None:
+    """One blob after the other takes the first path each time; and what failed is none either."""
+    first, second, now = InMemory(), InMemory(), 0.0
+    paths = [ReadPath(name="first", source=first), ReadPath(name="second", source=second)]
+    async with TwoPathReader(paths, part_bytes=len(BLOB), retry_seconds=5, clock=lambda: now) as reader:
+        for _ in range(4):
+            await reader.read("blob")
+        assert (first.reads, second.reads) == (4, 0)
+        first.answer = lambda start, stop: b""
+        await reader.read("blob")
+        first.answer, now = second.answer, 5.0
+        await reader.read("blob")
+        assert (first.reads, second.reads) == (6, 1)
+    assert not reader._tasks, "nor does anything stay of what is done"
+
+
+async def test_what_nobody_waits_for_any_more_is_not_begun() -> None:
+    """Of a read that was cancelled, no more than was under way on each path; one that fails ends with its error."""
+    source = Held()
+    async with TwoPathReader([ReadPath(name="only", source=source)], part_bytes=20_000, in_flight=2) as reader:
+        reading = asyncio.create_task(reader.read("blob"))
+        await source.has_been_asked(2)
+        assert len(source.asked) == 2, "no more at once than are allowed"
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+        source.let_go.set()
+        source.size_of = 10
+        await reader.read("other")
+        assert len(source.asked) == 3
+        source.size_of, source.error = len(BLOB), UnknownBlobError("blob")
+        with pytest.raises(UnknownBlobError):
+            await reader.read("blob")
+
+
+async def test_where_no_path_tells_a_blobs_size_the_error_names_each() -> None:
+    """And one that does is enough."""
+
+    class Silent(InMemory):
+        async def size(self, key: str) -> int:
+            raise OSError("no route")
+
+    silent = [ReadPath(name=name, source=Silent()) for name in ("a", "b")]
+    async with TwoPathReader(silent) as reader:
+        with pytest.raises(PathsFailedError, match=r"a: OSError, b: OSError"):
+            await reader.read("blob")
+    async with TwoPathReader([*silent, ReadPath(name="c", source=InMemory())]) as reader:
+        assert await reader.read("blob") == BLOB
+
+
+async def test_leaving_the_block_ends_what_is_under_way() -> None:
+    """Whoever still reads is told at once."""
+    source = Held()
+    async with TwoPathReader([ReadPath(name="only", source=source)], part_bytes=20_000) as reader:
+        reading = asyncio.create_task(reader.read("blob"))
+        await source.has_been_asked(2)
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
 async def test_a_clock_that_goes_back_keeps_no_path_away() -> None:
     """It is asked again at once, rather than an hour later."""
     now, broken = 5_000.0, Held(error=OSError("no route"))

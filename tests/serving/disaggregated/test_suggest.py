@@ -166,6 +166,17 @@ def test_a_split_of_several_kinds_says_so_many_of_which() -> None:
     assert Tried(prefill={"small": 2}, decode={"small": 4}, **made).name == "2P4D"  # type: ignore[arg-type]
 
 
+def test_a_table_of_splits_has_straight_columns() -> None:
+    """However long their names are."""
+    tried = tuple(
+        Tried(prefill={"k": prefill}, decode={"k": 12 - prefill}, turns_per_second=1.5, limiting_resource="memory")
+        for prefill in (9, 11)
+    )
+    lines = str(Suggestion(best=tried[0], tried=tried, exhaustive=True, bounds=None)).splitlines()
+    assert [line.split()[0] for line in lines] == ["split", "9P3D", "11P1D"]
+    assert len({line.index(word) for line, word in zip(lines, ("limited", "memory", "memory"), strict=True)}) == 1
+
+
 def test_names_say_what_a_cluster_is_and_how_it_loads() -> None:
     """As tables show them."""
     cluster = Cluster.of(MOE_27B, SMALL, 2, 4)
