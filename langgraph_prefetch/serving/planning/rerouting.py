@@ -43,7 +43,9 @@ def rerouted(flow: FlowValues, counted: Mapping[str, Counted]) -> FlowValues:
     gamma = {each.name: each.amplification for each in flow.stages}
     edges = flow.edges
     left = {name: counted[name].served * gamma[name] for name in gamma if name in counted and counted[name].served}
-    coming = sum(edge.probability * counted[edge.target].arrived for edge in edges if _enters(edge, counted))
+    entries = [edge for edge in edges if _enters(edge, counted)]
+    share = sum(edge.probability for edge in entries)
+    coming = sum(counted[edge.target].arrived for edge in entries) / share if share else 0.0
     rows: list[list[float]] = []
     right: list[float] = []
 

@@ -3,15 +3,18 @@
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.messages import AIMessage
+from langchain_core.runnables import Runnable, RunnableLambda
 
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.evaluation.costs.price_file import load_prices
 from langgraph_prefetch.events import Fate, SpeculationEnded
-from langgraph_prefetch.serving.gateway import Account, CallPrice, Fruit
+from langgraph_prefetch.serving.gateway import Account, CallPrice, Fruit, gateway
 from langgraph_prefetch.serving.gateway.prices import Used, charges
 from langgraph_prefetch.values import Source
 
@@ -108,6 +111,21 @@ def test_prices_of_a_price_file_are_taken_as_they_are(tmp_path: Path) -> None:
     assert prices.retrieval is not None
     assert CallPrice.of(prices.retrieval).per_call == Decimal("0.002")
     assert CallPrice.of(0.1).per_call == Decimal("0.1")
+
+
+@pytest.mark.parametrize("raw", [False, True])
+def test_tokens_from_a_cache_are_told_apart(raw: bool) -> None:
+    """Providers count them among the input; they are billed once, at their own price. Also inside structured output."""
+    usage: Any = {
+        "input_tokens": 100, "output_tokens": 10, "total_tokens": 110, "input_token_details": {"cache_read": 40},
+    }  # fmt: skip
+    message = AIMessage("yes", usage_metadata=usage)
+    answers: Runnable[Any, Any] = RunnableLambda(lambda given: {"raw": message, "parsed": True} if raw else message)
+    price = CallPrice(input_per_million=Decimal(3), output_per_million=Decimal(15), cached_input_per_million=Decimal(1))
+    gated: Any = gateway(answers, name="large", price=price)
+    gated.invoke("?")
+    lines = gated.gateway.account.statement().lines
+    assert {line.unit_price * 1_000_000: line.quantity for line in lines} == {3: 60, 15: 10, 1: 40}
 
 
 @pytest.mark.parametrize("price", [-1, float("nan"), "free", True])

@@ -217,6 +217,12 @@ def test_callbacks_see_the_component() -> None:
 
 def test_wrong_use_is_told_at_once() -> None:
     """With what to do instead."""
+
+    @tool
+    def search(query: str) -> str:
+        """Search."""
+        return query
+
     with pytest.raises(ConfigurationError, match="not str"):
         gateway("http://127.0.0.1")  # type: ignore[type-var]
     with pytest.raises(ConfigurationError, match=r"'spill_to' is a Component, and the component a BaseRetriever"):
@@ -227,6 +233,8 @@ def test_wrong_use_is_told_at_once() -> None:
         gateway(Docs(), attempts=0)
     with pytest.raises(ConfigurationError, match="1 <= least"):
         gateway(Docs(), limit=0)
+    with pytest.raises(ConfigurationError, match="'fallback' is a Component, and the component a BaseTool"):
+        gateway(search, fallback=Component("other"))
     with pytest.raises(ConfigurationError, match="fallback takes a component or a function"):
         gateway(Docs(), fallback=3)  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match="has no variants"):

@@ -130,6 +130,14 @@ def test_calls_that_find_no_place_are_spilled() -> None:
     assert [each.reason for each in log.calls if each.outcome == "refused"] == ["spilled"]
 
 
+def test_what_may_spill_has_a_limit() -> None:
+    """Without one no call would ever find no place: the rule's defaults, if nothing is said."""
+    serverless = Component("serverless")
+    assert gateway(Component("x"), spill_to=serverless).gateway.components()[0].limit == LimitRule().initial  # type: ignore[attr-defined]
+    assert gateway(Component("x"), spill_to=serverless, limit=3).gateway.components()[0].limit == 3  # type: ignore[attr-defined]
+    assert gateway(Component("x")).gateway.components()[0].limit is None  # type: ignore[attr-defined]
+
+
 def test_an_outage_of_the_dedicated_component_is_spilled_too() -> None:
     """Its answer is as good as the dedicated one's, and so not marked; the stand-in comes last."""
     log = Log()

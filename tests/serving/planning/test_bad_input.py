@@ -72,6 +72,14 @@ def test_each_is_named(planned: Flow, budget: Mapping[str, Any], error: type[Exc
 def test_a_budget_is_read_from_words() -> None:
     """As on the command line."""
     assert parse_budget(["cpu=16", "gpu=0.5,nic=2"]) == {"cpu": 16, "gpu": 0.5, "nic": 2}
-    for wrong in (["cpu"], ["cpu=x"], ["=3"], ["cpu=1", "cpu=2"], ["cpu=-1"], []):
-        with pytest.raises(ConfigurationError):
+    assert parse_budget(["cpu=0"]) == {"cpu": 0}
+    for wrong, says in (
+        (["cpu"], "NAME=NUMBER"),
+        (["cpu=x"], "NAME=NUMBER"),
+        (["=3"], "no name in '=3'"),
+        (["cpu=1", "cpu=2"], "names 'cpu' twice"),
+        (["cpu=-1"], "0 or more"),
+        ([], "an empty budget"),
+    ):
+        with pytest.raises(ConfigurationError, match=says):
             parse_budget(wrong)

@@ -127,6 +127,7 @@ def test_a_stage_that_takes_no_time_or_nothing_limits_nothing() -> None:
     """Infinite capacity, one replica; a stage without resources gets as many as it needs."""
     found = plan(chain(stage("free", 0.0), stage("api", 3.0, {}), stage("work", 0.5)), {"cpu": 5})
     assert found.stages[0].capacity == inf
+    assert found.stages[0].utilisation == 0
     assert found.replicas == {"free": 1, "api": 24, "work": 4}
     assert json.loads(json.dumps(found.as_json()))["stages"]["free"]["capacity"] is None
 
@@ -176,3 +177,16 @@ def test_an_equal_split_keeps_the_minimums() -> None:
     """A stage that must have more than its part takes it from the largest."""
     found = equal_split(chain(stage("a", 0.1, min_replicas=8), stage("b", 0.1), stage("c", 0.1)), {"cpu": 12})
     assert found.replicas == {"a": 8, "b": 2, "c": 2}
+
+
+def test_whole_copies_are_as_many_as_the_scarcest_resource_holds() -> None:
+    """Two gpus are two copies, whatever is left of the rest."""
+    both = chain(stage("find", 0.1), stage("say", 0.1, {"cpu": 1, "gpu": 1}))
+    assert whole_pipeline(both, {"cpu": 10, "gpu": 2}).replicas == {"find": 2, "say": 2}
+
+
+def test_rivals_take_the_first_kind_where_a_stage_was_measured_on_others_alone() -> None:
+    """Their replicas serve what that kind serves."""
+    large = Placement(name="large", resources={"cpu": 2}, mean_seconds=0.5)
+    found = whole_pipeline(chain(stage("say", None, placements=(large,))), {"cpu": 9})
+    assert (found.replicas, found.throughput) == ({"say": 4}, pytest.approx(8))

@@ -209,6 +209,24 @@ def test_what_could_not_be_published_is_tried_again(caplog: pytest.LogCaptureFix
     assert told == [("search", 4)]
 
 
+def test_the_start_is_published_before_anything_changes() -> None:
+    """Of the stages that were named alone."""
+    told: list[tuple[str, int]] = []
+    sizing = PublishedSizing(
+        Fixed({}), lambda *each: told.append(each), stages={"search"}, start={"search": 1, "grade": 9}
+    )
+    assert sizing.sizes([], 10.0) == {}
+    assert told == [("search", 1)]
+
+
+def test_what_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
+    """Where the file is to be there is a folder."""
+    (tmp_path / "workers.json").mkdir()
+    with pytest.raises(OSError, match=r"workers\.json"):
+        CountsFile(tmp_path / "workers.json")("search", 1)
+    assert [each.name for each in tmp_path.iterdir()] == ["workers.json"]
+
+
 def test_a_folder_that_is_not_there_is_an_error_and_leaves_nothing(tmp_path: Path) -> None:
     """The file that was there stays as it was."""
     with pytest.raises(FileNotFoundError):
