@@ -23,32 +23,41 @@ MAY_NEED_EXTRA = (
 HINT = re.compile(r'pip install "langgraph-prefetch\[[a-z,-]+\]"')
 
 
-def core_distributions(root: str = "langgraph-prefetch") -> set[str]:
-    """Returns the package and all that a plain `pip install` of it brings, by normalised name."""
-    found: set[str] = set()
-    waiting = [root]
+def core_distributions(root: str = "langgraph-prefetch", extras: frozenset[str] = frozenset()) -> set[str]:
+    """Returns the package and all that a `pip install` of it with these extras brings, by normalised name."""
+    found: set[tuple[str, frozenset[str]]] = set()
+    waiting = [(root, extras)]
     while waiting:
-        name = re.sub(r"[-_.]+", "-", waiting.pop()).lower()
-        if name in found:
+        wanted = (normalised(waiting[-1][0]), waiting.pop()[1])
+        if wanted in found:
             continue
-        found.add(name)
+        found.add(wanted)
         try:
-            wanted = requires(name) or []
+            needed = requires(wanted[0]) or []
         except PackageNotFoundError:  # another platform's, or another Python's
             continue
-        waiting += [re.split(r"[^A-Za-z0-9._-]", each, maxsplit=1)[0] for each in wanted if "extra ==" not in each]
-    return found
+        for each in needed:
+            asked_by = re.search(r"""extra == ['"]([^'"]+)""", each)
+            if asked_by is None or asked_by[1] in wanted[1]:
+                name, _, brings = each.partition(";")[0].partition("[")
+                chosen = brings.partition("]")[0].split(",") if brings else []
+                waiting.append((re.split(r"[^A-Za-z0-9._-]", name, maxsplit=1)[0], frozenset(map(str.strip, chosen))))
+    return {name for name, _ in found}
+
+
+def normalised(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 class HideExtras(MetaPathFinder):
-    """Makes this interpreter look as if only the core had been installed."""
+    """Makes this interpreter look as if only the core had been installed, or the core with some extras."""
 
-    def __init__(self) -> None:
-        core = core_distributions()
+    def __init__(self, *extras: str) -> None:
+        core = core_distributions(extras=frozenset(extras))
         self.hidden = {
             module
             for module, names in packages_distributions().items()
-            if not core & {re.sub(r"[-_.]+", "-", name).lower() for name in names}
+            if not core & {normalised(name) for name in names}
         }
 
     def find_spec(self, name: str, path: object = None, target: ModuleType | None = None) -> None:

@@ -45,7 +45,7 @@ def register(commands: Commands) -> None:
     add("--budget", type=_budget, metavar="LIMITS", help="stop there: calls=200,money=1.5 (of judges)")
     several: Any = {"type": Path, "action": "extend", "nargs": "+", "metavar": "FILE"}
     add("--recordings", **several, help="recorded thoughts, for the suite 'intent'")
-    add("--rows", **several, help="rows of an earlier run, for the suites 'cost' and 'quality'")
+    add("--rows", **several, help="rows of an earlier run, or its folder, for the suites 'cost' and 'quality'")
     add("--prices", type=Path, action="append", metavar="FILE", help="a price file of your own")
     add("--target", default="local", metavar="WHERE", help="local, or for the suite 'study' aws: your own account")
     add("--seed", type=int, metavar="N", help="of every random choice (default: the one in the suite's file)")

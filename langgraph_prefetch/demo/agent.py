@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain.agents import create_agent
-from langchain.chat_models import init_chat_model
 from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
 
 from langgraph_prefetch.demo.questions import Question
-from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.evaluation.tokens import cut
 from langgraph_prefetch.retrieval import PgVectorStore
 from langgraph_prefetch.testing.latency import with_latency
@@ -58,23 +55,6 @@ def scripted_model(questions: Sequence[Question], tokens_per_second: float) -> S
         seconds_per_token=1 / tokens_per_second,
         argument_pieces=8,
     )
-
-
-def named_model(name: str) -> BaseChatModel:
-    """Any chat model that LangChain can make from a string such as ``anthropic:claude-sonnet-4-5``.
-
-    Raises:
-        ConfigurationError: it cannot; the message is LangChain's or the provider's own, in one line.
-    """
-    try:
-        return init_chat_model(name)
-    except Exception as error:
-        raise ConfigurationError(f"cannot make the model {name!r}: {in_a_line(error)}") from error
-
-
-def in_a_line(error: BaseException) -> str:
-    """An error's message in one line, shortened; its kind, if it has none."""
-    return textwrap.shorten(str(error), 240, placeholder=" ...") or type(error).__name__
 
 
 def script_of(questions: Mapping[str, Question]) -> Script:

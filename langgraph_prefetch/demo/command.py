@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from langgraph_prefetch.demo.agent import FIRST_TOKEN_SECONDS, named_model, scripted_model
+from langgraph_prefetch.demo.agent import FIRST_TOKEN_SECONDS, scripted_model
 from langgraph_prefetch.demo.corpus import passages
 from langgraph_prefetch.demo.figures import Figures
 from langgraph_prefetch.demo.filling import filled_store
@@ -19,6 +19,7 @@ from langgraph_prefetch.demo.session import Session
 from langgraph_prefetch.demo.settings import DemoSettings
 from langgraph_prefetch.demo.table import table
 from langgraph_prefetch.errors import ConfigurationError, DemoError
+from langgraph_prefetch.evaluation.named_model import named_model
 
 ADDED, LOCAL = "all questions", "without added latency"
 

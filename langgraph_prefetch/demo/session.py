@@ -9,13 +9,14 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
-from langgraph_prefetch.demo.agent import PASSAGES, as_text, in_a_line, make_agent, search_tool
+from langgraph_prefetch.demo.agent import PASSAGES, as_text, make_agent, search_tool
 from langgraph_prefetch.demo.figures import Figures
 from langgraph_prefetch.demo.questions import QUESTIONS, Question
 from langgraph_prefetch.demo.settings import DemoSettings
 from langgraph_prefetch.demo.threads import all_at_once
 from langgraph_prefetch.demo.trial import Pair, Trial
 from langgraph_prefetch.errors import DemoError
+from langgraph_prefetch.evaluation.named_model import in_a_line
 from langgraph_prefetch.retrieval import PgVectorStore
 
 

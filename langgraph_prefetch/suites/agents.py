@@ -12,32 +12,26 @@ import asyncio
 import hashlib
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import ToolMessage
 from langchain_core.messages.tool import ToolCall
 from langchain_core.tools import BaseTool
 
 from langgraph_prefetch import Budgets, with_prefetch
-from langgraph_prefetch.demo.agent import FIRST_TOKEN_SECONDS, make_agent, named_model, script_of
 from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.evaluation.trials import SCOPE, Agent, Arm, Check, Question, claim
 from langgraph_prefetch.evaluation.trials.recording import passages_of
 from langgraph_prefetch.graph.survey import tool_nodes
-from langgraph_prefetch.suites.aws_target import options, services
 from langgraph_prefetch.suites.contract import BENCH_FILE, SuiteContext
-from langgraph_prefetch.suites.own import open_store, questions_of, scripted_of, search_tool
+from langgraph_prefetch.suites.questions import questions_of
 from langgraph_prefetch.suites.scopes import scopes
-from langgraph_prefetch.suites.scripted import Scripted
-from langgraph_prefetch.testing.models import ScriptedChatModel
 
 BARE, WRAPPED, DIRECT, REASONING = "bare", "wrapped", "direct", "reasoning"
 ARMS = (BARE, WRAPPED, DIRECT)
 REUSE_SECONDS = 86_400.0
-SCRIPTED = "scripted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,45 +72,19 @@ async def open_bench(context: SuiteContext) -> AsyncIterator[Bench]:
             sense, or a folder whose runs were made with another embedder or agent.
         EvaluationFileError: a file of the suite cannot be read.
         StoreError: the store cannot be opened or filled.
+        MissingExtraError: the suite's own agent, without the extra ``demo``.
     """
     if context.make_agent is not None:
-        bench = await asyncio.to_thread(own_bench, context, context.make_agent)
+        bench = await asyncio.to_thread(user_bench, context, context.make_agent)
         await asyncio.to_thread(claim, context.out, bench.described, resume=True, name=BENCH_FILE)
         yield bench
         return
-    found = services() if context.target == "aws" else None
-    script = await asyncio.to_thread(scripted_of, context)
-    questions = await asyncio.to_thread(questions_of, context)
-    model = agent_model(context, script)
-    async with open_store(script.passages, None if found is None else found.database) as store:
-        latency = float(context.settings["agent"]["latency_seconds"])
-        search, at_once = search_tool(store, latency), search_tool(store, 0.0)
-        embedder = str(getattr(store.embeddings, "identity", type(store.embeddings).__name__))
-
-        async def check(call: ToolCall) -> tuple[str, ...]:
-            return passages_of(await at_once.ainvoke(call))
-
-        chosen = options_of(context)
-        elsewhere = {} if found is None else await asyncio.to_thread(options, found, context.out, search.name)
-        bench = Bench(
-            questions=questions,
-            arms=arms_of(make_agent(model, search), [search.name], embedder=embedder, **chosen, **elsewhere),
-            tools=(search.name,),
-            check=check,
-            model=context.model or SCRIPTED,
-            described={
-                "model": context.model or _pace(context),
-                "search": f"PostgreSQL with pgvector (HNSW), {len(script.passages):,} passages, {latency:g} s added",
-                "embedder": embedder,
-                "questions": counted(questions, script.script),
-                **({} if found is None else {"target": "searches by workers, through SQS and DynamoDB"}),
-            },
-        )
-        await asyncio.to_thread(claim, context.out, bench.described, resume=True, name=BENCH_FILE)
+    own = await asyncio.to_thread(_own_bench)
+    async with own(context) as bench:
         yield bench
 
 
-def own_bench(context: SuiteContext, make: Callable[[], Any]) -> Bench:
+def user_bench(context: SuiteContext, make: Callable[[], Any]) -> Bench:
     """A user's own agent, asked a file of questions, else those of the suite.
 
     Raises:
@@ -188,26 +156,11 @@ def counted(questions: Sequence[Question], script: Mapping[str, object] | None =
     return f"{len(questions)} (mark {hashlib.sha256(text.encode()).hexdigest()[:12]})"
 
 
-def agent_model(context: SuiteContext, script: Scripted) -> BaseChatModel:
-    """The model of the suite's own agent: the named one, else the scripted one.
+def _own_bench() -> Callable[[SuiteContext], AbstractAsyncContextManager[Bench]]:
+    """Imported off the loop, and only where it is asked: a user's agent needs none of its libraries."""
+    from langgraph_prefetch.suites.own_bench import open_own_bench
 
-    Raises:
-        ConfigurationError: it cannot be made.
-    """
-    if context.model is not None:
-        return named_model(context.model)
-    return ScriptedChatModel(
-        script=script_of(script.script),
-        seconds_to_first_token=float(context.settings["agent"].get("seconds_to_first_token", FIRST_TOKEN_SECONDS)),
-        seconds_per_token=1 / float(context.settings["agent"]["tokens_per_second"]),
-        argument_pieces=8,
-    )
-
-
-def _pace(context: SuiteContext) -> str:
-    agent = context.settings["agent"]
-    first = agent.get("seconds_to_first_token", FIRST_TOKEN_SECONDS)
-    return f"{SCRIPTED}, {agent['tokens_per_second']:g} tokens a second after {first:g} s"
+    return open_own_bench
 
 
 def _listened(agent: Any) -> Agent:

@@ -16,10 +16,8 @@ from langgraph_prefetch.evaluation.trials import (
     run_trials,
 )
 from langgraph_prefetch.suites.agents import Bench
-from langgraph_prefetch.suites.contract import SuiteContext
+from langgraph_prefetch.suites.contract import ROWS_FILE, SuiteContext
 from langgraph_prefetch.suites.sizes import Sizes
-
-ROWS_FILE = "rows.jsonl"
 
 
 def in_pairs(bench: Bench, arms: Sequence[str], sizes: Sizes, seed: int, *, warm: bool) -> tuple[Trial, ...]:

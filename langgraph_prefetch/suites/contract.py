@@ -9,6 +9,8 @@ from typing import Any, Protocol
 
 from langgraph_prefetch.evaluation.reporting.values import SuiteReport
 
+ROWS_FILE = "rows.jsonl"
+"""In the folder of a run: a line for each run of an agent."""
 BENCH_FILE = "bench.json"
 """In the folder of a run: what its runs were made on. A resumed run has to find the same."""
 

@@ -19,10 +19,10 @@ from langgraph_prefetch.evaluation.reporting.values import SuiteReport
 from langgraph_prefetch.evaluation.rows import RunRow
 from langgraph_prefetch.evaluation.trials.row_file import read_rows
 from langgraph_prefetch.suites.agents import BARE, WRAPPED, open_bench
-from langgraph_prefetch.suites.asking import ROWS_FILE, asked, in_pairs
+from langgraph_prefetch.suites.asking import asked, in_pairs
 from langgraph_prefetch.suites.contract import Planned, Spending, SuiteContext
 from langgraph_prefetch.suites.cost_report import Billed, report
-from langgraph_prefetch.suites.own import questions_of
+from langgraph_prefetch.suites.questions import questions_of
 from langgraph_prefetch.suites.sizes import Sizes
 
 SUITE = "cost"
@@ -140,10 +140,9 @@ class _Rows:
 
 
 def _given(paths: Sequence[Path]) -> _Rows:
-    files = [path / ROWS_FILE if path.is_dir() else path for path in paths]
     return _Rows(
-        rows=tuple(row for file in files for row in read_rows(file)),
-        described={"rows": ", ".join("/".join(file.parts[-2:]) for file in files)},
+        rows=tuple(row for file in paths for row in read_rows(file)),
+        described={"rows": ", ".join("/".join(file.parts[-2:]) for file in paths)},
     )
 
 

@@ -14,7 +14,6 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph_prefetch.demo.agent import PASSAGES, as_text
 from langgraph_prefetch.demo.filling import filled_store
 from langgraph_prefetch.errors import ConfigurationError
-from langgraph_prefetch.evaluation.trials import Question, read_questions
 from langgraph_prefetch.ingest import ingest_sync
 from langgraph_prefetch.retrieval import PgVectorStore
 from langgraph_prefetch.retrieval.embedded import temporary
@@ -53,16 +52,6 @@ def described(settings: Mapping[str, Any], data: Path) -> Scripted:
         return demo_script(agent.get("count"))
     files = [data / name for name in agent["questions"]]
     return file_script(files, data / agent["passages"], per_kind=agent.get("per_kind"))
-
-
-def questions_of(context: SuiteContext) -> tuple[Question, ...]:
-    """What is asked: the user's file of questions, else those of the suite.
-
-    Raises:
-        ConfigurationError: there is none.
-        EvaluationFileError: a file cannot be read.
-    """
-    return read_questions(context.questions) if context.questions else scripted_of(context).questions
 
 
 @asynccontextmanager

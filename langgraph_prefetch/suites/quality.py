@@ -16,13 +16,13 @@ from langgraph_prefetch.evaluation.trials import read_rows
 from langgraph_prefetch.suites.agents import BARE, WRAPPED, open_bench
 from langgraph_prefetch.suites.asking import asked, in_pairs
 from langgraph_prefetch.suites.contract import Planned, Spending, SuiteContext
-from langgraph_prefetch.suites.own import questions_of
 from langgraph_prefetch.suites.quality_asking import check_samples, judged
 from langgraph_prefetch.suites.quality_judges import judge_names, open_judges, price_of, prices_of
 from langgraph_prefetch.suites.quality_report import quality_report
 from langgraph_prefetch.suites.quality_samples import sample_of
 from langgraph_prefetch.suites.quality_settings import JudgingSettings
 from langgraph_prefetch.suites.quality_texts import text_figures
+from langgraph_prefetch.suites.questions import questions_of
 from langgraph_prefetch.suites.sizes import Sizes
 
 SUITE = "quality"

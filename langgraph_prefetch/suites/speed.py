@@ -18,8 +18,8 @@ from langgraph_prefetch.suites.by_kind import kinds_section
 from langgraph_prefetch.suites.cells import estimate, share
 from langgraph_prefetch.suites.comparing import arms_section, batches_section, endpoint_section
 from langgraph_prefetch.suites.contract import Planned, Spending, SuiteContext
-from langgraph_prefetch.suites.own import questions_of
 from langgraph_prefetch.suites.pairing import answered, pairs, searches
+from langgraph_prefetch.suites.questions import questions_of
 from langgraph_prefetch.suites.sizes import Sizes
 from langgraph_prefetch.suites.speed_answers import speed_answers
 from langgraph_prefetch.suites.suite_file import stated

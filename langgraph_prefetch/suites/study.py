@@ -22,7 +22,7 @@ from langgraph_prefetch.evaluation.trials import (
 from langgraph_prefetch.suites.agents import BARE, DIRECT, REASONING, WRAPPED, Bench, open_bench
 from langgraph_prefetch.suites.asking import asked
 from langgraph_prefetch.suites.contract import Planned, Spending, SuiteContext
-from langgraph_prefetch.suites.own import questions_of
+from langgraph_prefetch.suites.questions import questions_of
 from langgraph_prefetch.suites.sizes import Sizes
 from langgraph_prefetch.suites.study_report import SERIES, report
 

@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from langgraph_prefetch import with_prefetch
-from langgraph_prefetch.demo.agent import in_a_line, make_agent, named_model, scripted_model
+from langgraph_prefetch.demo.agent import make_agent, scripted_model
 from langgraph_prefetch.demo.questions import QUESTIONS, Question, Step
-from langgraph_prefetch.errors import ConfigurationError
 from langgraph_prefetch.testing.tools import CountingSearch
 
 
@@ -44,18 +43,3 @@ def test_look_up_means_a_search_where_there_is_no_other_tool() -> None:
     agent: Any = with_prefetch(agent_of(question, CountingSearch()), tools=["search"])
     asked(agent, question)
     assert agent.prefetch.report().served_reasoning == 1
-
-
-@pytest.mark.parametrize("name", ["nonsense", "nonsense:model"])
-def test_a_wrong_model_is_named(name: str) -> None:
-    """Whatever LangChain says about it, in one line."""
-    with pytest.raises(ConfigurationError, match="cannot make the model") as raised:
-        named_model(name)
-    assert "\n" not in str(raised.value)
-
-
-def test_an_error_in_a_line() -> None:
-    """Long or empty messages too."""
-    assert in_a_line(ValueError("first\n  second")) == "first second"
-    assert in_a_line(ValueError()) == "ValueError"
-    assert len(in_a_line(ValueError("word " * 200))) <= 240

@@ -197,3 +197,11 @@ def test_smoke_end_to_end(tmp_path: Path) -> None:
     assert Decimal(cost["queue requests"][1]) > 0
     assert cost["retrievals"][0] == cost["retrievals"][1]
     assert (tmp_path / "out" / "rows.jsonl").exists()
+
+
+def test_the_folder_of_an_earlier_run_stands_for_its_rows(tmp_path: Path) -> None:
+    """What a run leaves is what the next command is given."""
+    file = written(tmp_path, ROWS)
+    ready = prepared(tmp_path / "other", {"rows": (tmp_path,)})
+    assert ready.context.inputs["rows"] == (file,)
+    assert ready.identity == prepared(tmp_path / "other", {"rows": (file,)}).identity

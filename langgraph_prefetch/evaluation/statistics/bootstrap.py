@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Literal
 
-from langgraph_prefetch.evaluation.statistics._scipy import Array, np, stats
+from langgraph_prefetch.evaluation.statistics._scipy import Array, np, scipy
 from langgraph_prefetch.evaluation.statistics.samples import ALL_EQUAL, share
 from langgraph_prefetch.evaluation.statistics.values import Interval
 
@@ -55,7 +55,7 @@ def bootstrap(
 def _interval(values: Array, of: Statistic, level: float, seed: int, resamples: int, method: str) -> Interval | None:
     with warnings.catch_warnings():  # of degenerate data, which the result shows as well
         warnings.simplefilter("ignore")
-        found = stats.bootstrap(
+        found = scipy.stats.bootstrap(
             (values,),
             of,
             confidence_level=level,

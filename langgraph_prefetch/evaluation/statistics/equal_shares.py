@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from langgraph_prefetch.evaluation.statistics._scipy import optimize, stats
+from langgraph_prefetch.evaluation.statistics._scipy import scipy
 from langgraph_prefetch.evaluation.statistics.equivalence import check_margin, untested
 from langgraph_prefetch.evaluation.statistics.proportions import counted
 from langgraph_prefetch.evaluation.statistics.samples import NOTHING
@@ -81,10 +81,10 @@ def tost_paired_proportions(
 
 
 def _by_score(name: str, seen: float, score: Score, margin: float, alpha: float, n: int) -> MarginTest:
-    z = float(stats.norm.ppf(1 - alpha))
+    z = float(scipy.stats.norm.ppf(1 - alpha))
     edge = 1 - 1e-9
-    low = -1.0 if score(-edge) < z else optimize.brentq(lambda supposed: score(supposed) - z, -edge, seen)
-    high = 1.0 if score(edge) > -z else optimize.brentq(lambda supposed: score(supposed) + z, seen, edge)
+    low = -1.0 if score(-edge) < z else scipy.optimize.brentq(lambda supposed: score(supposed) - z, -edge, seen)
+    high = 1.0 if score(edge) > -z else scipy.optimize.brentq(lambda supposed: score(supposed) + z, seen, edge)
     interval = Interval(low=float(low), high=float(high), level=1 - 2 * alpha)
     inside = min(margin, edge)
     return MarginTest(
@@ -92,8 +92,8 @@ def _by_score(name: str, seen: float, score: Score, margin: float, alpha: float,
         difference=Estimate(value=seen, interval=interval, n=n),
         margin=margin,
         alpha=alpha,
-        p_lower=float(stats.norm.sf(score(-inside))),
-        p_upper=float(stats.norm.cdf(score(inside))),
+        p_lower=float(scipy.stats.norm.sf(score(-inside))),
+        p_upper=float(scipy.stats.norm.cdf(score(inside))),
     )
 
 

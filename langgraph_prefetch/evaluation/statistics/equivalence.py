@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 
 from langgraph_prefetch.errors import SampleError
-from langgraph_prefetch.evaluation.statistics._scipy import np, stats
+from langgraph_prefetch.evaluation.statistics._scipy import np, scipy
 from langgraph_prefetch.evaluation.statistics.samples import NOTHING, sample
 from langgraph_prefetch.evaluation.statistics.shifts import paired_differences
 from langgraph_prefetch.evaluation.statistics.values import Estimate, Interval, MarginTest
@@ -83,15 +83,15 @@ def tost_unpaired(first: Sequence[float], second: Sequence[float], margin: float
 
 
 def _by_t(name: str, middle: float, error: float, degrees: float, margin: float, alpha: float, n: int) -> MarginTest:
-    half = float(stats.t.ppf(1 - alpha, degrees)) * error
+    half = float(scipy.stats.t.ppf(1 - alpha, degrees)) * error
     interval = Interval(low=middle - half, high=middle + half, level=1 - 2 * alpha)
     return MarginTest(
         name=name,
         difference=Estimate(value=middle, interval=interval, n=n),
         margin=margin,
         alpha=alpha,
-        p_lower=float(stats.t.sf((middle + margin) / error, degrees)),
-        p_upper=float(stats.t.cdf((middle - margin) / error, degrees)),
+        p_lower=float(scipy.stats.t.sf((middle + margin) / error, degrees)),
+        p_upper=float(scipy.stats.t.cdf((middle - margin) / error, degrees)),
     )
 
 

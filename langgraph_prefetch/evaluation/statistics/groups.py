@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 
-from langgraph_prefetch.evaluation.statistics._scipy import np, stats
+from langgraph_prefetch.evaluation.statistics._scipy import np, scipy
 from langgraph_prefetch.evaluation.statistics.corrections import holm
 from langgraph_prefetch.evaluation.statistics.samples import ALL_EQUAL, joined, named_samples
 from langgraph_prefetch.evaluation.statistics.two_samples import CLIFFS_DELTA, cliffs_delta
@@ -37,7 +37,7 @@ def kruskal_wallis(groups: Mapping[str, Sequence[float]]) -> TestResult:
         h, p = 0.0, 1.0
         left_out = joined(ALL_EQUAL, left_out)
     else:
-        found = stats.kruskal(*samples.values())
+        found = scipy.stats.kruskal(*samples.values())
         h, p = float(found.statistic), float(found.pvalue)
     few = "fewer than 5 in a group: the p-value is rough" if min(n) < 5 else ""
     return TestResult(
@@ -66,7 +66,7 @@ def dunn(groups: Mapping[str, Sequence[float]], *, level: float = 0.95) -> tuple
         return ()
     everything = np.concatenate(list(samples.values()))
     total = everything.size
-    ranks = stats.rankdata(everything)
+    ranks = scipy.stats.rankdata(everything)
     _, ties = np.unique(everything, return_counts=True)
     spread = total * (total + 1) / 12 - float((ties.astype(np.float64) ** 3 - ties).sum()) / (12 * max(total - 1, 1))
     ends = np.cumsum([each.size for each in samples.values()])
@@ -79,7 +79,7 @@ def dunn(groups: Mapping[str, Sequence[float]], *, level: float = 0.95) -> tuple
             TestResult(
                 name="Dunn z",
                 statistic=z,
-                p_value=min(1.0, 2 * float(stats.norm.sf(abs(z)))),
+                p_value=min(1.0, 2 * float(scipy.stats.norm.sf(abs(z)))),
                 n=(m, n),
                 effect=cliffs_delta(samples[one].tolist(), samples[two].tolist(), level=level),
                 effect_name=CLIFFS_DELTA,

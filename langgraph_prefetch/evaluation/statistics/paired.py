@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
-from langgraph_prefetch.evaluation.statistics._scipy import Array, np, stats
+from langgraph_prefetch.evaluation.statistics._scipy import Array, np, scipy
 from langgraph_prefetch.evaluation.statistics.describe import mean
 from langgraph_prefetch.evaluation.statistics.proportions import proportion
 from langgraph_prefetch.evaluation.statistics.samples import NOTHING
@@ -93,8 +93,8 @@ def wilcoxon(
         )
     tied = np.unique(np.abs(moved)).size < moved.size
     method = "approx" if tied or moved.size > 50 else "exact"
-    found = stats.wilcoxon(moved, alternative=alternative, method=method)
-    ranks = stats.rankdata(np.abs(moved))
+    found = scipy.stats.wilcoxon(moved, alternative=alternative, method=method)
+    ranks = scipy.stats.rankdata(np.abs(moved))
     left_out = differences.size - moved.size
     return TestResult(
         name=name,
@@ -137,7 +137,7 @@ def _binomial(name: str, first: int, second: int, level: float, note: str) -> Te
     return TestResult(
         name=name,
         statistic=float(second),
-        p_value=float(stats.binomtest(second, first + second).pvalue),
+        p_value=float(scipy.stats.binomtest(second, first + second).pvalue),
         n=(first + second,),
         effect=effect,
         effect_name="share won by the second",

@@ -15,7 +15,7 @@ import math
 from collections.abc import Sequence
 
 from langgraph_prefetch.errors import SampleError
-from langgraph_prefetch.evaluation.statistics._scipy import np, stats
+from langgraph_prefetch.evaluation.statistics._scipy import np, scipy
 from langgraph_prefetch.evaluation.statistics.samples import positive, share
 
 MOST = 10_000_000
@@ -47,10 +47,10 @@ def power_of_change(
         return 0.0
     degrees = n - 1 if paired else n + other - 2
     away = abs(shift) / spread * (math.sqrt(n) if paired else math.sqrt(n * other / (n + other)))
-    limit = float(stats.t.ppf(1 - alpha / 2, degrees))
+    limit = float(scipy.stats.t.ppf(1 - alpha / 2, degrees))
     # The noncentral t as what it is, a normal over a chi: its own series gives out far from the middle.
-    bar = limit * np.sqrt(stats.chi2.ppf(_MIDDLES, degrees) / degrees)
-    return float(np.mean(stats.norm.cdf(away - bar) + stats.norm.cdf(-away - bar)))
+    bar = limit * np.sqrt(scipy.stats.chi2.ppf(_MIDDLES, degrees) / degrees)
+    return float(np.mean(scipy.stats.norm.cdf(away - bar) + scipy.stats.norm.cdf(-away - bar)))
 
 
 def runs_for_change(

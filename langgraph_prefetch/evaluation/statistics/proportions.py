@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from langgraph_prefetch.errors import SampleError
-from langgraph_prefetch.evaluation.statistics._scipy import np, stats
+from langgraph_prefetch.evaluation.statistics._scipy import np, scipy
 from langgraph_prefetch.evaluation.statistics.samples import NOTHING, joined, share
 from langgraph_prefetch.evaluation.statistics.values import Estimate, Interval, TestResult
 
@@ -28,7 +28,7 @@ def proportion(successes: int, n: int, *, level: float = 0.95, method: Method = 
     if not n:
         return Estimate(value=None, note=NOTHING)
     exact = "exact" if method == "clopper-pearson" else "wilson"
-    found = stats.binomtest(successes, n).proportion_ci(confidence_level=level, method=exact)
+    found = scipy.stats.binomtest(successes, n).proportion_ci(confidence_level=level, method=exact)
     interval = Interval(low=float(found.low), high=float(found.high), level=level)
     return Estimate(value=successes / n, interval=interval, n=n)
 
@@ -76,7 +76,7 @@ def sample_ratio(counts: Mapping[str, int], weights: Mapping[str, float]) -> Tes
         return TestResult(name=name, statistic=None, p_value=None, n=n, note=NOTHING)
     whole = math.fsum(weights.values())
     expected = np.array([total * weights[each] / whole for each in counts])
-    found = stats.chisquare(list(n), expected)
+    found = scipy.stats.chisquare(list(n), expected)
     rough = "fewer than 5 expected in an arm: the p-value is rough" if expected.min() < 5 else ""
     return TestResult(name=name, statistic=float(found.statistic), p_value=float(found.pvalue), n=n, note=joined(rough))
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Literal
 
-from langgraph_prefetch.evaluation.statistics._scipy import Array, np, stats
+from langgraph_prefetch.evaluation.statistics._scipy import Array, np, scipy
 from langgraph_prefetch.evaluation.statistics.bootstrap import RESAMPLES, bootstrap
 from langgraph_prefetch.evaluation.statistics.samples import NOTHING, positive, same_length, share
 from langgraph_prefetch.evaluation.statistics.values import Estimate, Interval, TestResult
@@ -84,7 +84,7 @@ def ratio_between(first: Sequence[float], second: Sequence[float], *, level: flo
         return TestResult(
             name=name, statistic=None, p_value=None, n=n, effect=ratio, effect_name=GEOMETRIC_MEAN_RATIO, note=note
         )
-    found = stats.ttest_ind(two, one, equal_var=False)
+    found = scipy.stats.ttest_ind(two, one, equal_var=False)
     interval = found.confidence_interval(level)
     interval = _exp(Interval(low=float(interval.low), high=float(interval.high), level=level))
     ratio = Estimate(value=value, interval=interval, n=sum(n))
@@ -114,7 +114,7 @@ def _log_t(logs: Array, level: float) -> tuple[Interval | None, str]:
     spread = float(logs.std(ddof=1))
     if spread == 0:
         return None, "all ratios are equal: they show no spread, so there is no interval"
-    half = float(stats.t.ppf((1 + level) / 2, logs.size - 1)) * spread / math.sqrt(logs.size)
+    half = float(scipy.stats.t.ppf((1 + level) / 2, logs.size - 1)) * spread / math.sqrt(logs.size)
     middle = float(logs.mean())
     return Interval(low=middle - half, high=middle + half, level=level), ""
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from langgraph_prefetch.evaluation.statistics._scipy import Array, np, stats
+from langgraph_prefetch.evaluation.statistics._scipy import Array, np, scipy
 from langgraph_prefetch.evaluation.statistics.nulls import rank_sum, signed_rank
 from langgraph_prefetch.evaluation.statistics.order import kth_difference, kth_walsh, median_of
 from langgraph_prefetch.evaluation.statistics.samples import NOTHING, same_length, sample, share
@@ -71,7 +71,7 @@ def _interval(
     """From the k-th smallest to the k-th largest, ``k`` as the null distribution of the rank statistic has it."""
     tail = (1 - level) / 2
     if exact is None:
-        k = math.floor(count / 2 - float(stats.norm.ppf(1 - tail)) * spread)
+        k = math.floor(count / 2 - float(scipy.stats.norm.ppf(1 - tail)) * spread)
         return Interval(low=kth(max(k, 1)), high=kth(count + 1 - max(k, 1)), level=level), ""
     k = int(np.searchsorted(exact, tail * (1 + 1e-12)))
     if k:

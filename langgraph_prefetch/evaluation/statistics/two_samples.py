@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from langgraph_prefetch.evaluation.statistics._scipy import Array, np, stats
+from langgraph_prefetch.evaluation.statistics._scipy import Array, np, scipy
 from langgraph_prefetch.evaluation.statistics.samples import ALL_EQUAL, NOTHING, sample, share
 from langgraph_prefetch.evaluation.statistics.values import Estimate, Interval, TestResult
 
@@ -32,7 +32,7 @@ def mann_whitney(first: Sequence[float], second: Sequence[float], *, level: floa
         return TestResult(
             name=name, statistic=u, p_value=1.0, n=n, effect=effect, effect_name=CLIFFS_DELTA, note=ALL_EQUAL
         )
-    found = stats.mannwhitneyu(two, one, alternative="two-sided", method="auto")
+    found = scipy.stats.mannwhitneyu(two, one, alternative="two-sided", method="auto")
     return TestResult(
         name=name,
         statistic=float(found.statistic),
@@ -62,7 +62,7 @@ def cliffs_delta(first: Sequence[float], second: Sequence[float], *, level: floa
     delta = float(rows.sum()) / (m * n)
     if m < 2 or n < 2:
         return Estimate(value=delta, n=m + n, note="one observation has no interval")
-    z = float(stats.norm.ppf((1 + level) / 2))
+    z = float(scipy.stats.norm.ppf((1 + level) / 2))
     if abs(delta) == 1:
         least = min(m, n)
         bound = (least - z * z) / (least + z * z)
