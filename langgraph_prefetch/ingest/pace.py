@@ -139,7 +139,7 @@ class Pace:
         if self._computes:
             most = min(most, self._cores)  # more at once would only wait for each other
         chosen = choose(cost, pace=self.pace, max_batch=self._settings.max_request_items, max_workers=most)
-        self.load = self._within(replace(chosen, workers=max(chosen.workers, min(least, most))))
+        self.load = self._within(replace(chosen, workers=max(chosen.workers, least)))
 
     def _within(self, load: Load) -> Load:
         settings = self._settings

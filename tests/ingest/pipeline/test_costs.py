@@ -166,6 +166,31 @@ def test_what_waits_for_a_server_has_more_under_way_as_soon_as_the_first_answer_
     assert known.load.workers == 3
 
 
+def test_only_the_first_answer_is_asked_whether_it_waits() -> None:
+    """What was chosen, now or by an earlier run, stays until the next choice."""
+    pace = Pace(IngestSettings(), blocking=True, cores=2)
+    _told(pace, 0.06, 0.0)
+    chosen = pace.load
+    assert chosen.workers == 16
+    pace.tell(512, 0.06)
+    assert pace.load is chosen
+    costs = model_of({"embed": pace.timings}, {"embed": chosen}, items=4_096, seconds=1.0)
+    known = Pace(IngestSettings(), blocking=True, costs=costs)
+    before = known.load
+    known.tell(512, 0.06)
+    assert known.load is before
+
+
+def test_what_computes_here_has_no_more_under_way_than_keep_up() -> None:
+    """Also while small requests are left: they compute as long as they wait."""
+    pace = Pace(IngestSettings(), blocking=True, cores=2)
+    pace.hear({"load": 0.1})
+    pace.spans(4_096)
+    for items in PROBES:
+        pace.tell(items, 0.001 * items, 0.0009 * items)
+        assert pace.load.workers == 1
+
+
 def test_small_batches_at_the_start_do_not_make_requests_wait() -> None:
     """They cost the writer more per passage than any later batch: its pace is heard of once a large one is written."""
     pace = Pace(IngestSettings(), blocking=False)

@@ -2,6 +2,7 @@
 
 import random
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -183,21 +184,78 @@ def test_two_that_finish_the_same_documents_at_once(passages: Table) -> None:
         assert len(set(known.values())) == 1
 
 
-def test_another_that_finishes_in_between(passages: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A document that another ingestion finished since it was looked for is finished all the same."""
-    one = SourceDone(source="a", fingerprint=b"1", ids=())
-    touched = driver.copy_in
+@pytest.mark.parametrize("known", [(), ("b",)], ids=["all new", "one known"])
+def test_another_that_finishes_in_between(
+    passages: Table, monkeypatch: pytest.MonkeyPatch, known: Sequence[str]
+) -> None:
+    """A document that another ingestion finished since it was looked for is finished all the same.
+
+    Where one of the others was known, its fingerprint has just been taken away.
+    """
+    some = [SourceDone(source=source, fingerprint=b"1", ids=()) for source in ("a", "b")]
+    touched, left = driver.copy_in, [*known]
 
     def overtaken(*arguments: Any) -> None:
-        monkeypatch.undo()
-        ledger(passages).finish([replace(one, fingerprint=b"2")], prune=False)
+        if left:
+            left.pop()
+        else:
+            monkeypatch.undo()
+            ledger(passages).finish([replace(some[0], fingerprint=b"2")], prune=False)
         touched(*arguments)
 
     book = ledger(passages)
+    book.finish([SourceDone(source=source, fingerprint=b"0", ids=()) for source in known], prune=False)
     monkeypatch.setattr("langgraph_prefetch.retrieval.records.ledger.copy_in", overtaken)
     monkeypatch.setattr(book, "_sql", replace(book._sql, touch="select 1 where %s is null"))  # else the other waits
-    book.finish([one], prune=False)
-    assert book.fingerprints() == {"a": b"1"}
+    book.finish(some, prune=False)
+    assert book.fingerprints() == {"a": b"1", "b": b"1"}
+
+
+LIVE = {
+    "a writer of one that was finished": (
+        b"old",
+        "delete from prefetch_sources where collection = {collection} and source = 'a'",
+    ),
+    "a writer of one that was not": (
+        None,
+        "delete from prefetch_sources where collection = {collection} and source = 'a'",
+    ),
+    "who finishes one for the first time": (
+        None,
+        "insert into prefetch_sources (collection, tenant, source, fingerprint)"
+        " values ({collection}, '', 'a', 'other')",
+    ),
+}
+
+
+@pytest.mark.parametrize("ends", ["commit", "rollback"])
+@pytest.mark.parametrize(("known", "live"), LIVE.values(), ids=LIVE)
+def test_finishing_while_another_is_at_work_on_the_document(
+    passages: Table, known: bytes | None, live: str, ends: str
+) -> None:
+    """However the other ends: what finished last is what is remembered, and of every document."""
+    book = ledger(passages)
+    if known is not None:
+        book.finish([SourceDone(source="a", fingerprint=known, ids=())], prune=True)
+    some = [SourceDone(source=source, fingerprint=b"new", ids=()) for source in ("0", "a", "b")]
+    waiting = (
+        "select count(*) from pg_stat_activity where datname = current_database()"
+        " and wait_event_type = 'Lock' and query like 'copy %%prefetch_sources%%'"
+    )
+    with ThreadPoolExecutor(1) as thread:
+        with passages.database.connection() as theirs:
+            touched = theirs.exec_driver_sql(live.format(collection=passages.collection.id)).rowcount
+            finished = thread.submit(book.finish, some, prune=True)
+            with passages.database.connection(autocommit=True) as asking:
+                while touched and not asking.exec_driver_sql(waiting).scalar_one():
+                    assert not finished.done()
+                    time.sleep(0.01)
+            if not touched:  # nothing to wait for: it ends first
+                finished.result(60)
+            if ends == "rollback":
+                theirs.rollback()
+        assert finished.result(60) == 0
+    assert book.fingerprints() == dict.fromkeys(("0", "a", "b"), b"new")
 
 
 CHANGES = [
