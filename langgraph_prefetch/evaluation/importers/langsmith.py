@@ -1,8 +1,8 @@
 """Runs that LangSmith exported: through its API (``list_runs``), in bulk as rows, or as trees with ``child_runs``.
 
-A run has ``id``, ``parent_run_id``, ``trace_id``, ``run_type``, ``name``, ``inputs``, ``outputs``, ``start_time``,
-``end_time``, and where the model streamed a ``new_token`` event or ``first_token_time``. In rows of a bulk export the
-objects are JSON strings.
+A run has ``id``, ``parent_run_id`` (or ``parent_run_ids`` from the root down, or ``dotted_order``), ``trace_id``,
+``run_type``, ``name``, ``inputs``, ``outputs``, ``start_time``, ``end_time``, and where the model streamed a
+``new_token`` event or ``first_token_time``. In rows of a bulk export the objects are JSON strings.
 """
 
 from __future__ import annotations
@@ -91,10 +91,9 @@ def _run(value: Mapping[str, Any], line: int) -> _Run | None:
     if not isinstance(found, str | int):
         return None
     inputs = _object(value.get("inputs"))
-    parent = value.get("parent_run_id")
     return _Run(
         id=str(found),
-        parent=str(parent) if parent else None,
+        parent=_parent(value),
         trace=str(value.get("trace_id") or ""),
         kind=str(value.get("run_type")).lower(),
         name=str(value.get("name") or ""),
@@ -105,6 +104,19 @@ def _run(value: Mapping[str, Any], line: int) -> _Run | None:
         ended=seconds_of(value.get("end_time")),
         line=line,
     )
+
+
+def _parent(value: Mapping[str, Any]) -> str | None:
+    """The run right above, however the export says it: newer clients give all above it, the root first."""
+    if parent := value.get("parent_run_id"):
+        return str(parent)
+    above = _object(value.get("parent_run_ids"))
+    if isinstance(above, list) and above:
+        return str(above[-1])
+    order = value.get("dotted_order")
+    # Moments and ids of the runs down to this one: <moment>Z<id>.<moment>Z<id>
+    way = order.split(".") if isinstance(order, str) else []
+    return way[-2].partition("Z")[2] or None if len(way) > 1 else None
 
 
 def _object(value: Any) -> Any:

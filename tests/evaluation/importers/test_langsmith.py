@@ -109,3 +109,47 @@ def test_malformed_runs_are_named(tmp_path: Path) -> None:
     trace = read_trace(write_lines(tmp_path / "runs.jsonl", lines))
     assert [each.line for each in trace.skipped] == [2, 3, 5, 4]
     assert len(trace.runs) == 1
+
+
+def by_client(run: dict[str, Any]) -> dict[str, Any]:
+    """As the client's ``runs.query`` gives it: types in capitals, all runs above instead of the parent."""
+    client = pytest.importorskip("langsmith.types.run", reason="a client from before runs.query")
+    fields = {name: value for name, value in run.items() if name != "dotted_order"}
+    said: dict[str, Any] = json.loads(client.Run(**{**fields, "run_type": run["run_type"].upper()}).model_dump_json())
+    assert "parent_run_id" not in said
+    return said
+
+
+def ids_as_text(run: dict[str, Any]) -> dict[str, Any]:
+    return {**run, "parent_run_ids": json.dumps(run["parent_run_ids"]), "dotted_order": None}
+
+
+def in_order(run: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in run.items() if name != "parent_run_ids"}
+
+
+@pytest.mark.parametrize("way", [by_client, ids_as_text, in_order])
+def test_a_sub_agent_is_told_apart_however_its_parents_are_given(way: Any, tmp_path: Path) -> None:
+    """What a model says inside a tool is no message of the agent that called the tool."""
+    above: dict[str, list[str]] = {"root": [], "outer": ["root"], "tool": ["root"], "inner": ["root", "tool"]}
+    kinds = {"root": "chain", "outer": "llm", "tool": "tool", "inner": "llm"}
+    runs = [
+        {
+            "id": name,
+            "trace_id": "root",
+            "run_type": kinds[name],
+            "name": "search" if name == "tool" else name,
+            "inputs": {"query": "x"} if name == "tool" else {},
+            "outputs": {"output": "found"} if name == "tool" else {"role": "assistant", "content": f"{name} says."},
+            "parent_run_ids": parents,
+            "dotted_order": ".".join(
+                f"20260101T00000{place}000000Z{each}" for place, each in enumerate([*parents, name])
+            ),
+            "start_time": f"2026-01-01T00:00:0{at}Z",
+            "end_time": f"2026-01-01T00:00:0{at + 1}Z",
+        }
+        for at, (name, parents) in enumerate(above.items())
+    ]
+    trace = read_trace(write_lines(tmp_path / "runs.jsonl", [way(each) for each in runs]))
+    assert trace.skipped == ()
+    assert sorted([told(step) for step in run.steps] for run in trace.runs) == [["inner says."], ["outer says."]]
