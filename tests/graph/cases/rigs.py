@@ -118,7 +118,7 @@ def of_kind(events: Sequence[Event], kind: type[Any]) -> list[Any]:
     return [event for event in events if isinstance(event, kind)]
 
 
-def until(holds: Callable[[], Any], seconds: float = 20.0) -> None:
+def until(holds: Callable[[], Any], seconds: float = 60.0) -> None:
     """Wait until ``holds()``; fail if it does not within a time that only a stuck test needs."""
     end = time.monotonic() + seconds
     while not holds():

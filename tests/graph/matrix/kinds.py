@@ -321,9 +321,9 @@ def hand_over(world: World) -> Graph:
     world.turns = (search_for("Eiffel Tower"), Turn(reasoning="Too hard.", calls=[Call("give_up", {"why": "lost"})]))
     world.others = (give_up,)
     graph = _drawn(world)
-    graph.add_node("route", lambda state: Command(goto=END if _handed_over(state) else "model"))
     graph.add_node("person", lambda state: {"messages": [AIMessage("a person answers", id="person")]})
-    graph.add_edge("tools", "route")
+    # With an edge to a node of its own instead, that node and the person would run at the same time.
+    graph.add_conditional_edges("tools", lambda state: END if _handed_over(state) else "model", [END, "model"])
     graph.add_edge("person", END)
     return graph.compile(**world.options)
 

@@ -82,6 +82,7 @@ def test_a_cold_start_serves_proved_answers_only() -> None:
     graph, _, events = warmed(searching, near(Inexact(searching.source)), *QUERIES)
     graph.invoke(question())
     assert searching.queries == list(QUERIES)
+    told(events, NearAnswered, 3)
     assert [each.reason for each in of_kind(events, NearAnswered)] == ["unsure"] * 3
 
 
@@ -179,7 +180,7 @@ async def test_middleware_and_an_embedder_that_is_async_only() -> None:
     agent = create_agent(model, [searching.tool], middleware=[early])
     events = watch(early.prefetch)
     await agent.ainvoke(question())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while len(of_kind(events, NearChecked)) < len(WARM):  # noqa: ASYNC110 - what it waits for is on other threads
             await asyncio.sleep(0.002)
     model.script = thinking(*QUERIES).script

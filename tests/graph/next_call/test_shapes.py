@@ -107,7 +107,7 @@ def meeting(barrier: threading.Barrier, answers: dict[str, str]) -> BaseTool:
         """Search."""
         arrived.append(query)
         whole = -(-len(arrived) // barrier.parties) * barrier.parties
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while len(arrived) < whole:  # noqa: ASYNC110 - calls of one loop
                 await asyncio.sleep(0.001)
         return answers[query]

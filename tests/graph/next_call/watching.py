@@ -33,7 +33,7 @@ def settled(prefetch: Prefetcher) -> Report:
 
 async def auntil(holds: Callable[[], Any]) -> None:
     """Wait until ``holds()`` without blocking the loop."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not holds():  # noqa: ASYNC110 - what it waits for happens on other threads
             await asyncio.sleep(0.002)
 
