@@ -30,6 +30,7 @@ from tests.graph.near.rigs import (
     served,
     settled,
     thinking,
+    told,
     vectors_of,
     warmed,
 )
@@ -173,12 +174,14 @@ def test_an_index_that_changes_between_the_thought_and_the_call_is_a_miss() -> N
     """The epoch is read after the call came; what is fetched anew afterwards answers again."""
     source = memory()
     searching, words = Searching(source), Words()
-    graph, _, events = warmed(searching, near(source, words), QUERY, QUERY)
+    # One fetch at a time, and the first brings all there is: none is under way when the index changes.
+    graph, _, events = warmed(searching, near(source, words, anchors=1), QUERY, QUERY)
     changed = [f"{text}, as of today" for text in TEXTS]
     embed = words.embed_query
 
     def changing(text: str) -> list[float]:
         if text == QUERY and not searching.queries:
+            told(events, NearFetched, 1)
             source.replace([f"p{at:03d}" for at in range(len(TEXTS))], vectors_of(changed), texts=changed)
         return embed(text)
 

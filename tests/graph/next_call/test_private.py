@@ -202,7 +202,7 @@ async def test_a_task_is_cancelled_at_once() -> None:
     await asyncio.sleep(0.01)
     thread = threading.Thread(target=call.cancel)
     thread.start()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(30):
         await ended.wait()
         while not stops.calls:  # noqa: ASYNC110 - it is told by a callback of the task
             await asyncio.sleep(0.001)
@@ -252,7 +252,7 @@ async def test_somebody_elses_cancellation_is_a_failure() -> None:
     await asyncio.sleep(0.01)
     assert call._task is not None
     call._task.cancel()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(30):
         while not stops.calls:  # noqa: ASYNC110 - it is told by a callback of the task
             await asyncio.sleep(0.001)
     assert call.failed
