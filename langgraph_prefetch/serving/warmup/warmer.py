@@ -152,7 +152,7 @@ class Warmer:
             idle = [
                 name
                 for name, at in self._needed_at.items()
-                if name not in self._baseline and name not in self._under_way and now - at >= self._keep_seconds
+                if name not in self._baseline and self._starting(name) is None and now - at >= self._keep_seconds
             ]
             for name in idle:
                 del self._needed_at[name]
@@ -171,8 +171,7 @@ class Warmer:
         self._require(name)
         with self._lock:
             self._needed_at[name] = self._clock()
-            held = self._under_way.get(name)
-            if held is not None:
+            if (held := self._starting(name)) is not None:
                 return held
             try:
                 made = self._threads.submit(self._start, name, cause, turns)
@@ -183,6 +182,11 @@ class Warmer:
             self._under_way[name] = made
         made.add_done_callback(lambda _: self._forget(name, made))
         return made
+
+    def _starting(self, name: str) -> Future[None] | None:
+        """A start that has not ended; whoever waits for one hears of its end before it is forgotten here."""
+        held = self._under_way.get(name)
+        return None if held is None or held.done() else held
 
     def _start(self, name: str, cause: str, turns: Turns) -> None:
         try:

@@ -117,6 +117,18 @@ def test_what_just_starts_is_not_cooled() -> None:
         assert part.stopped == 0
 
 
+def test_a_start_that_has_ended_is_not_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waited for it may go on before the warmer's own thread does: it is cooled, and started anew."""
+    monkeypatch.setattr(Warmer, "_forget", lambda *_: None)  # as late as can be
+    clock, part = Clock(), Startable()
+    with Warmer({"grader": part}, keep_seconds=60.0, clock=clock) as warmer:
+        warmer.of("grader").ready()
+        clock.now += 1_000
+        assert warmer.cool_idle() == ("grader",)
+        warmer.of("grader").ready()
+        assert (part.started, part.warm_now) == (2, True)
+
+
 def test_what_is_cooled_is_not_warm() -> None:
     """Also where its provider stops it, and nothing of ours does."""
     part = WarmedByCall(lambda: None, keep_seconds=300.0)
