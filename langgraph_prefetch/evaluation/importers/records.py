@@ -1,4 +1,4 @@
-"""JSON records of a file: one a line, or one array, or objects one after another. Forgiving, and bounded."""
+"""Records of a file: JSON, one a line, or one array, or objects one after another; or rows. Forgiving, and bounded."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from langgraph_prefetch.errors import TraceFileError
+from langgraph_prefetch.evaluation.importers.parquet import MAGIC, parquet_rows
 from langgraph_prefetch.evaluation.traces import MalformedLine
 
 MAX_RECORD_BYTES = 64 * 2**20
@@ -21,7 +22,7 @@ _SEVERAL = 2
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One JSON value, and the line at which it begins, counted from 1."""
+    """One value, and the line at which it begins, or its row, counted from 1."""
 
     line: int
     value: Any = field(repr=False)
@@ -46,13 +47,18 @@ def records(path: str | Path, skipped: Skipped) -> Iterator[Record]:
     """Yield the records of a file, in order.
 
     Raises:
-        TraceFileError: the file cannot be opened, is no text, or is one array that is too large to be read at once.
+        TraceFileError: the file cannot be opened, is neither text nor Parquet, or is one array that is too large to be
+            read at once.
     """
     file = str(path)
     try:
         with open(path, "rb") as opened:
-            _refuse_binary(file, opened.read(4096))
+            start = opened.read(4096)
             opened.seek(0)
+            if start.startswith(MAGIC):
+                yield from (Record(number, row) for number, row in enumerate(parquet_rows(file, opened), start=1))
+                return
+            _refuse_binary(file, start)
             if _is_lines(opened):
                 yield from _of_lines(opened, skipped)
             else:
@@ -79,8 +85,6 @@ def parsed(text: str | bytes) -> Any:
 
 
 def _refuse_binary(file: str, start: bytes) -> None:
-    if start.startswith(b"PAR1"):
-        raise TraceFileError(file, "a Parquet file: write its rows as lines of JSON first")
     if start.startswith((b"\x1f\x8b", b"PK\x03\x04")):
         raise TraceFileError(file, "a compressed file: unpack it first")
     if b"\0" in start:

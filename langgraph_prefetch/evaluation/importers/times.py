@@ -1,4 +1,4 @@
-"""Moments as recorders write them: seconds since 1970, milliseconds and finer, or ISO 8601."""
+"""Moments as recorders write them: seconds since 1970, milliseconds and finer, ISO 8601, or a column of moments."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def seconds_of(value: object) -> float | None:
         if not math.isfinite(value):
             return None
         return next((value / unit for least, unit in _UNITS if value >= least), float(value))
-    if not isinstance(value, str):
-        return None
     try:
-        moment = datetime.datetime.fromisoformat(value)
+        moment = datetime.datetime.fromisoformat(value) if isinstance(value, str) else value
     except ValueError:
+        return None
+    if not isinstance(moment, datetime.datetime):
         return None
     if moment.tzinfo is None:  # LangSmith's exports are in UTC and do not always say so
         moment = moment.replace(tzinfo=datetime.UTC)

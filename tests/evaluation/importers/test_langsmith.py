@@ -1,11 +1,16 @@
 """LangSmith's exports, made by LangSmith's own tracer and client: runs, trees, rows of a bulk export."""
 
 import json
+import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
+from langgraph_prefetch.errors import TraceFileError
 from langgraph_prefetch.evaluation.importers.read import read_trace
 from tests.evaluation.importers.recorded import (
     QUESTION,
@@ -33,6 +38,16 @@ def row(run: dict[str, Any]) -> dict[str, Any]:
     return {name: json.dumps(each) if isinstance(each, dict | list) else each for name, each in run.items()}
 
 
+def write_parquet(path: Path, runs: list[dict[str, Any]]) -> None:
+    """The file of a bulk export: moments are moments, in UTC and without saying so."""
+
+    def moment(written: str | None) -> datetime | None:
+        return datetime.fromisoformat(written).astimezone(UTC).replace(tzinfo=None) if written else None
+
+    rows = [{**row(run), **{name: moment(run[name]) for name in ("start_time", "end_time")}} for run in runs]
+    parquet.write_table(pa.Table.from_pylist(rows), path, row_group_size=2)
+
+
 WAYS: dict[str, Any] = {
     "lines": lambda path, runs: write_lines(path, runs),
     "backwards": lambda path, runs: write_lines(path, runs[::-1]),
@@ -42,6 +57,7 @@ WAYS: dict[str, Any] = {
     "tree": lambda path, runs: path.write_text(json.dumps(tree(runs)), encoding="utf-8"),
     "trees": lambda path, runs: path.write_text(json.dumps({"traces": [tree(runs)]}), encoding="utf-8"),
     "rows": lambda path, runs: write_lines(path, [row(each) for each in runs]),
+    "Parquet": lambda path, runs: write_parquet(path, runs),
     "without chains": lambda path, runs: write_lines(path, [each for each in runs if each["run_type"] != "chain"]),
 }
 
@@ -60,6 +76,27 @@ def test_exports_are_read_in_every_shape(way: str, tmp_path: Path) -> None:
         assert step.seconds is not None
         assert step.times is None
         assert all(call.seconds is not None and call.seconds >= TOOL_SECONDS * 0.9 for call in step.calls)
+
+
+def test_a_damaged_parquet_file_is_named(tmp_path: Path) -> None:
+    """Whatever is missing of it."""
+    path = tmp_path / "export.parquet"
+    write_parquet(path, langsmith_of(Agent(), stream=False))
+    whole = path.read_bytes()
+    middle = len(whole) // 3
+    for damaged in (whole[:-100], whole[:middle] + bytes(300) + whole[middle + 300 :]):
+        path.write_bytes(damaged)
+        with pytest.raises(TraceFileError, match="a Parquet file that cannot be read"):
+            read_trace(path)
+
+
+def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else of `advise` needs it."""
+    path = tmp_path / "export.parquet"
+    write_parquet(path, langsmith_of(Agent(), stream=False))
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(TraceFileError, match=r'pip install "langgraph-prefetch\[ingest\]"'):
+        read_trace(path)
 
 
 def test_a_streamed_run_knows_its_first_token(tmp_path: Path) -> None:
