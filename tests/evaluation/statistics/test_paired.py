@@ -1,9 +1,12 @@
 """Tests of pairs."""
 
+from typing import Literal
+
 import numpy as np
 import pytest
 from scipy import stats
 
+from langgraph_prefetch.evaluation.statistics import paired
 from langgraph_prefetch.evaluation.statistics.paired import mcnemar, paired_permutation, sign_test, wilcoxon
 from tests.evaluation.statistics.test_shifts import AFTER, BEFORE
 
@@ -20,6 +23,15 @@ def test_darwins_maize() -> None:
     assert paired_permutation(DARWIN, NOTHING, alternative="less").p_value == 863 / 32_768
     assert found.statistic == pytest.approx(314 / 15)
     assert found.note == "exact"
+
+
+@pytest.mark.parametrize(("pairs", "note"), [(16, "exact"), (17, "99999 random signs, seed 0")])
+def test_all_signs_are_tried_up_to_sixteen_pairs(pairs: int, note: str) -> None:
+    """Beyond that 99,999 of them are drawn; of n equal differences none but the two ends is as extreme."""
+    found = paired_permutation([0.0] * pairs, [1.0] * pairs)
+    assert note in (found.note or "")
+    assert found.p_value is not None
+    assert (found.p_value == 2 / 2**pairs) is (note == "exact")
 
 
 def test_permutations_against_scipy() -> None:
@@ -87,3 +99,35 @@ def test_mcnemar() -> None:
     assert found.p_value is not None
     assert found.p_value < 1e-4
     assert mcnemar(0, 0).p_value is None
+
+
+def test_what_there_is_nothing_of_has_no_p() -> None:
+    """No pair, no win: no statistic either, and it counts as none."""
+    for found in (paired_permutation([], []), wilcoxon([], []), sign_test(0, 0), mcnemar(0, 0)):
+        assert (found.statistic, found.p_value, found.n) == (None, None, (0,))
+
+
+def test_as_many_wins_on_both_sides() -> None:
+    """As even as can be, which is not nothing."""
+    found = sign_test(5, 5)
+    assert (found.statistic, found.p_value, found.n, found.note) == (5.0, 1.0, (10,), "")
+
+
+@pytest.mark.parametrize(("pairs", "method"), [(50, "exact"), (51, "approx")])
+def test_wilcoxon_is_exact_up_to_fifty_pairs(pairs: int, method: Literal["exact", "approx"]) -> None:
+    """Without ties."""
+    second = np.random.default_rng(1).normal(0.3, size=pairs)
+    want = stats.wilcoxon(second, method=method)
+    assert wilcoxon([0.0] * pairs, second.tolist()).p_value == pytest.approx(want.pvalue, rel=1e-12)
+
+
+def test_signs_are_drawn_in_parts_that_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as were asked for, whatever fits; the p-value of many draws hardly depends on it."""
+    chance = np.random.default_rng(2)
+    first, second = chance.normal(size=40).tolist(), chance.normal(0.3, size=40).tolist()
+    at_once = paired_permutation(first, second, draws=9_999)
+    for cells in (40 * 700, 1):
+        monkeypatch.setattr(paired, "_CELLS", cells)
+        in_parts = paired_permutation(first, second, draws=9_999)
+        assert in_parts.note == at_once.note == "9999 random signs, seed 0"
+        assert in_parts.p_value == pytest.approx(at_once.p_value, abs=0.02)

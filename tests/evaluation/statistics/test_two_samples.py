@@ -93,3 +93,12 @@ def test_no_overlap_and_all_equal() -> None:
     assert (equal.p_value, equal.statistic, equal.note) == (1.0, 12.5, "all observations are equal")
     assert mann_whitney([], [1.0]).p_value is None
     assert cliffs_delta([1.0], [2.0, 3.0]).interval is None
+
+
+def test_too_few_for_an_interval_are_counted_all_the_same() -> None:
+    """One side without values has no delta; two sides of one value have one, and no interval."""
+    for first, second in ([], [1.0, 2.0]), ([1.0, 2.0], []):
+        found = cliffs_delta(first, second)
+        assert (found.value, found.interval, found.n) == (None, None, 2)
+    found = cliffs_delta([1.0], [2.0])
+    assert (found.value, found.interval, found.n) == (1.0, None, 2)
