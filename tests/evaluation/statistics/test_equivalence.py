@@ -116,3 +116,42 @@ def test_scores_outside_the_scale() -> None:
     """A score off the scale would make the bound a false one."""
     with pytest.raises(SampleError, match=r"second\[1\] is 7"):
         tost_paired([1.0, 1.0], [1.0, 7.0], 0.1, bounds=(0, 5))
+
+
+def test_the_bound_counts_the_whole_scale_and_both_sides() -> None:
+    """On a scale from 1 to 5, all pairs a quarter up: down beyond 0.5 takes (0.5 + 0.25) / (4 + 0.25) of the pairs."""
+    found = tost_paired([2.0] * 20, [2.25] * 20, 0.5, bounds=(1, 5))
+    assert found.p_lower == pytest.approx((1 - 0.75 / 4.25) ** 20)
+    assert found.p_upper == pytest.approx((1 - 0.25 / 3.75) ** 20)
+    assert tost_paired([2.0] * 20, [2.5] * 20, 0.5, bounds=(1, 5)).p_upper == 1.0
+
+
+def test_samples_that_do_not_spread_and_samples_of_two() -> None:
+    """One side without spread has a t of the other; two sides without, or one of one value, have none."""
+    found = tost_unpaired([1.0, 1.0], [1.0, 2.0], 5.0)
+    # The standard error is that of the one that spreads, sqrt(0.5 / 2), and so is its one degree of freedom.
+    assert found.p_lower == pytest.approx(float(stats.t.sf((0.5 + 5.0) / 0.5, 1)))
+    assert found.difference.n == 4
+    assert found.difference.interval is not None
+    assert found.difference.interval.level == pytest.approx(0.9)
+    for first, second in ([1.0, 1.0], [2.0, 2.0]), ([1.0], [1.0, 2.0]), ([], [1.0, 2.0]), ([1.0, 2.0], []):
+        none = tost_unpaired(first, second, 5.0)
+        assert (none.p_value, none.difference.n) == (None, len(first) + len(second))
+
+
+def test_one_pair_says_so() -> None:
+    """It has no spread, whatever it is; on a scale it is one pair in which nothing was seen."""
+    assert tost_paired([1.0], [2.0], 1.5).note == "one pair shows no spread"
+    assert tost_paired([1.0], [1.0], 0.25, bounds=(0, 1)).p_value == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 0.6, -0.05])
+def test_a_level_is_between_nothing_and_a_toss(alpha: float) -> None:
+    """At one half the interval would be a point."""
+    with pytest.raises(SampleError, match="alpha"):
+        tost_paired([1.0, 2.0], [1.0, 2.5], 1.0, alpha=alpha)
+
+
+def test_the_ends_of_a_scale_belong_to_it() -> None:
+    """As most scores do."""
+    assert tost_paired([1.0, 5.0], [5.0, 1.0], 0.1, bounds=(1, 5)).p_value is not None

@@ -89,6 +89,11 @@ def test_no_overlap_and_all_equal() -> None:
     # Wilson's bound for 3 of 3: 3 / (3 + 1.96^2), as a difference of shares.
     assert apart.interval.low == pytest.approx(2 * 3 / (3 + 1.959964**2) - 1, abs=1e-6)
     assert apart.interval.high == 1.0
+    assert apart.n == 7
+    below = cliffs_delta([4.0, 5.0, 6.0, 7.0], [1.0, 2.0, 3.0])
+    assert below.value == -1.0
+    assert below.interval is not None
+    assert (below.interval.low, below.interval.high) == (-1.0, -apart.interval.low)
     equal = mann_whitney([2.0] * 5, [2.0] * 5)
     assert (equal.p_value, equal.statistic, equal.note) == (1.0, 12.5, "all observations are equal")
     assert mann_whitney([], [1.0]).p_value is None

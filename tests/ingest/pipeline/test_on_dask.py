@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 
+import dask
 import pytest
 from distributed import Client, LocalCluster
 
@@ -13,7 +14,10 @@ from tests.ingest.pipeline.corpus import aembed, by_line, documents, embed, rows
 
 @pytest.fixture
 def client() -> Iterator[Client]:
+    # Its profiler asks for the frames of all threads, in which Python 3.11 may lock up for good when it collects
+    # garbage just then (CPython issue 106883).
     with (
+        dask.config.set({"distributed.worker.profile.enabled": False}),
         LocalCluster(  # type: ignore[no-untyped-call]
             n_workers=1, threads_per_worker=2, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=None
         ) as cluster,
