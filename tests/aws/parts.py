@@ -18,6 +18,7 @@ from langgraph_prefetch.aws import DynamoDBCache, SQSExecutor
 from langgraph_prefetch.aws.connection import Connection
 from langgraph_prefetch.aws.guard import Guard
 from langgraph_prefetch.breaker import BreakerRule
+from langgraph_prefetch.jobs import Form, Job
 from langgraph_prefetch.testing.local_aws import LocalAws
 from tests.aws.searching import LOG, SECONDS, lines
 
@@ -26,6 +27,20 @@ PATIENCE = 60.0
 """Seconds that something may take which takes none: the machine may be busy with other things."""
 PATIENT: dict[str, Any] = {"read_seconds": PATIENCE}
 """A local server that is slow to answer is no outage."""
+
+
+def shared_job(cache: DynamoDBCache, generation: str, *, keep_seconds: float = 300.0) -> Job:
+    """The same search, wanted by several processes."""
+    return Job(
+        id="one",
+        generation=generation,
+        tool="search",
+        form=Form.MESSAGE,
+        arguments={"query": "x"},
+        deadline=cache.now() + 300,
+        keep_seconds=keep_seconds,
+        scope_id="here",
+    )
 
 
 @dataclass(frozen=True)

@@ -11,28 +11,19 @@ from langgraph_prefetch.aws.messages import MOST_BYTES
 from langgraph_prefetch.aws.outputs import pack
 from langgraph_prefetch.aws.server_time import ServerTime
 from langgraph_prefetch.aws.table import Claim
-from langgraph_prefetch.jobs import Form, HeldState, Job
+from langgraph_prefetch.jobs import HeldState, Job
 from langgraph_prefetch.speculation.flight import FlightState
 from langgraph_prefetch.values import Output
 from tests.aws import searching
 from tests.aws.machine import Machine
-from tests.aws.parts import PATIENCE, Faults, Place, stays_open, until
+from tests.aws.parts import PATIENCE, Faults, Place, shared_job, stays_open, until
 
 EXPIRED = "ExpiredTokenException"
 KEEP_SECONDS = 6_000.0
 
 
 def a_job(cache: DynamoDBCache, generation: str) -> Job:
-    return Job(
-        id="one",
-        generation=generation,
-        tool="search",
-        form=Form.MESSAGE,
-        arguments={"query": "x"},
-        deadline=cache.now() + 300,
-        keep_seconds=KEEP_SECONDS,
-        scope_id="here",
-    )
+    return shared_job(cache, generation, keep_seconds=KEEP_SECONDS)
 
 
 def kept(cache: DynamoDBCache, job: Job, content: str) -> None:

@@ -13,27 +13,13 @@ from langgraph_prefetch.aws.beginnings import Beginnings
 from langgraph_prefetch.aws.outputs import pack
 from langgraph_prefetch.aws.table import Claim
 from langgraph_prefetch.aws.threads import Threads
-from langgraph_prefetch.jobs import ABSENT, Form, Held, HeldState, Job
+from langgraph_prefetch.jobs import ABSENT, Held, HeldState
 from langgraph_prefetch.values import Output
-from tests.aws.parts import Place, until
+from tests.aws.parts import Place, shared_job, until
 
 MINE, THEIRS, THIRD = "mine", "theirs", "third"
 SECONDS = 60.0
 """Patience; nothing here takes it."""
-
-
-def job(cache: DynamoDBCache, generation: str) -> Job:
-    """The same search, wanted by several processes."""
-    return Job(
-        id="one",
-        generation=generation,
-        tool="search",
-        form=Form.MESSAGE,
-        arguments={"query": "x"},
-        deadline=cache.now() + 300,
-        keep_seconds=300.0,
-        scope_id="here",
-    )
 
 
 class Other:
@@ -41,10 +27,10 @@ class Other:
 
     def __init__(self, place: Place) -> None:
         self._place, self.cache = place, place.cache()
-        self.table, self.job = self.cache.table, job(self.cache, THEIRS)
+        self.table, self.job = self.cache.table, shared_job(self.cache, THEIRS)
 
     def begin(self, generation: str = THEIRS) -> None:
-        asked = job(self.cache, generation)
+        asked = shared_job(self.cache, generation)
         assert self.table.begin(asked, self.cache.now(), here=False) is ABSENT
 
     def give_up(self) -> None:
@@ -106,7 +92,7 @@ def first_time(cache: DynamoDBCache, operation: str, act: Callable[[], None]) ->
 
 
 def looked(cache: DynamoDBCache, generation: str = MINE) -> Held:
-    return cache.table.begin(job(cache, generation), cache.now(), here=False)
+    return cache.table.begin(shared_job(cache, generation), cache.now(), here=False)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +118,7 @@ def test_what_comes_between_a_look_and_its_mark(
     assert item["gen"]["S"] == (generation or MINE)
     assert ("joined" in item) == (state is HeldState.PENDING)
     if state is HeldState.PENDING:
-        cache.table.cancel(job(cache, held.generation), "given up", unless_joined=True)
+        cache.table.cancel(shared_job(cache, held.generation), "given up", unless_joined=True)
         assert other.item()["state"]["S"] == "pending"
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from langchain.agents import create_agent
 from langchain_core.tools import tool
 
-from langgraph_prefetch.testing.models import Call, ScriptedChatModel, Turn
+from tests.suites.plain_agent import asks_once
 
 asked: list[str] = []
 
@@ -19,15 +19,7 @@ def find(query: str) -> str:
 
 def make() -> Any:
     """A compiled graph with the tool ``find``."""
-    model = ScriptedChatModel(
-        script=[
-            Turn(
-                text="I need to search for the Humber Bridge. Its span must be in there, and I expect no surprise.",
-                calls=[Call("find", {"query": "Humber Bridge"})],
-            ),
-            Turn(text="It is 1,410 metres long."),
-        ]
-    )
+    model = asks_once("I need to search for the Humber Bridge. Its span must be in there, and I expect no surprise.")
     return create_agent(model, tools=[find])
 
 

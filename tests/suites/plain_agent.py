@@ -16,17 +16,19 @@ def find(query: str) -> str:
     return f"about {query}"
 
 
-def make() -> Any:
-    """A compiled graph with the tool ``find``."""
-    model = ScriptedChatModel(
+def asks_once(thought: str) -> ScriptedChatModel:
+    """A model that thinks so, asks ``find``, and answers."""
+    return ScriptedChatModel(
         script=[
-            Turn(
-                text="I need to search for the Humber Bridge. Its span must be in there.",
-                calls=[Call("find", {"query": "Humber Bridge"})],
-            ),
+            Turn(text=thought, calls=[Call("find", {"query": "Humber Bridge"})]),
             Turn(text="It is 1,410 metres long."),
         ]
     )
+
+
+def make() -> Any:
+    """A compiled graph with the tool ``find``."""
+    model = asks_once("I need to search for the Humber Bridge. Its span must be in there.")
 
     async def think(state: MessagesState) -> dict[str, list[AIMessage]]:
         return {"messages": [await model.ainvoke(state["messages"])]}
